@@ -1,0 +1,3 @@
+//! The `whsize` command.
+
+fn main() {}

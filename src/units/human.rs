@@ -1,0 +1,185 @@
+//! Numbers for people: three or four significant digits, a unit beside each, never a 17-digit tail.
+
+/// The fewest digits after which a share below one must not be shown as 100%.
+const MOST_DECIMALS: usize = 9;
+
+/// A number with at most `digits` significant digits, trailing zeros removed, thousands grouped from 10,000 on.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { "out of range".to_owned() };
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-6..15).contains(&magnitude) {
+        return format!("{value:.*e}", digits.saturating_sub(1));
+    }
+    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    let fixed = format!("{value:.decimals$}");
+    let trimmed =
+        if fixed.contains('.') { fixed.trim_end_matches('0').trim_end_matches('.') } else { &fixed };
+    group_thousands(trimmed)
+}
+
+/// A whole number, thousands grouped from 10,000 on: `1263`, `10,050`.
+#[must_use]
+pub fn count(value: u64) -> String {
+    group_thousands(&value.to_string())
+}
+
+/// A noun with its count: `1 worker`, `1263 workers`.
+#[must_use]
+pub fn counted(value: u64, singular: &str) -> String {
+    format!("{} {singular}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
+fn group_thousands(number: &str) -> String {
+    let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(whole, tail)| (whole, Some(tail)));
+    if whole.len() < 5 {
+        return number.to_owned();
+    }
+    let mut grouped = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if let Some(tail) = fraction {
+        grouped.push('.');
+        grouped.push_str(tail);
+    }
+    grouped
+}
+
+/// A duration in the unit that a person would choose: `250 us`, `419 ms`, `1.4 s`, `16 m 40 s`, `2 h 47 m`, `7 d`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    let magnitude = seconds.abs();
+    if magnitude == 0.0 {
+        return "0 s".to_owned();
+    }
+    if magnitude < 9.995e-7 {
+        return if magnitude < 5e-10 {
+            "under 1 ns".to_owned()
+        } else {
+            format!("{} ns", significant(seconds * 1e9, 3))
+        };
+    }
+    if magnitude < 9.995e-4 {
+        return format!("{} us", significant(seconds * 1e6, 3));
+    }
+    if magnitude < 0.9995 {
+        return format!("{} ms", significant(seconds * 1e3, 3));
+    }
+    if magnitude < 119.95 {
+        return format!("{} s", significant(seconds, 4));
+    }
+    if magnitude < 3600.0 * 48.0 {
+        let (total, long, short, step) = if magnitude < 7199.5 {
+            (seconds.round(), "m", "s", 60.0)
+        } else {
+            ((seconds / 60.0).round(), "h", "m", 60.0)
+        };
+        let (high, low) = ((total / step).trunc(), total.abs() % step);
+        return if low == 0.0 {
+            format!("{high:.0} {long}")
+        } else {
+            format!("{high:.0} {long} {low:.0} {short}")
+        };
+    }
+    let days = seconds / 86_400.0;
+    if days < 730.0 {
+        format!("{} d", significant(days, 3))
+    } else {
+        format!("{} years", significant(days / 365.25, 3))
+    }
+}
+
+/// A rate a second: `900/s`, `0.25/s`. Rates below one a minute are shown an hour or a day.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    let magnitude = per_second.abs();
+    if magnitude == 0.0 || magnitude >= 0.1 {
+        format!("{}/s", significant(per_second, 4))
+    } else if magnitude * 60.0 >= 0.1 {
+        format!("{}/min", significant(per_second * 60.0, 4))
+    } else if magnitude * 3600.0 >= 0.1 {
+        format!("{}/h", significant(per_second * 3600.0, 4))
+    } else {
+        format!("{}/day", significant(per_second * 86_400.0, 4))
+    }
+}
+
+/// A fraction as a percentage. One that is close to 100% keeps as many digits as tell it from 100%.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent > 90.0 && percent < 100.0 {
+        for decimals in 1..=MOST_DECIMALS {
+            let shown = format!("{percent:.decimals$}");
+            let missing = 100.0 - shown.parse::<f64>().unwrap_or(100.0);
+            // Two significant digits of what is missing to 100 make the text tell the truth.
+            if missing >= 9.5 * 10f64.powi(-(decimals as i32)) {
+                return format!("{}%", shown.trim_end_matches('0').trim_end_matches('.'));
+            }
+        }
+        return "just under 100%".to_owned();
+    }
+    format!("{}%", significant(percent, 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_below_one_is_never_shown_as_all() {
+        for (fraction, shown) in [
+            (0.997_625, "99.76%"),
+            (0.999_999_9, "99.99999%"),
+            (0.95, "95%"),
+            (0.7, "70%"),
+            (1.0, "100%"),
+            (0.0, "0%"),
+            (0.0524, "5.24%"),
+            (1.5, "150%"),
+            (0.999_999_999_999_9, "just under 100%"),
+        ] {
+            assert_eq!(percent(fraction), shown);
+        }
+    }
+
+    #[test]
+    fn durations_use_the_unit_of_their_size() {
+        for (seconds, shown) in [
+            (0.0, "0 s"),
+            (1e-12, "under 1 ns"),
+            (5e-9, "5 ns"),
+            (0.000_25, "250 us"),
+            (0.419_46, "419 ms"),
+            (0.9999, "0.9999 s"),
+            (1.4, "1.4 s"),
+            (785.0, "13 m 5 s"),
+            (7199.9, "2 h"),
+            (10_000.0, "2 h 47 m"),
+            (86_400.0 * 7.0, "7 d"),
+            (86_400.0 * 36_525.0, "100 years"),
+        ] {
+            assert_eq!(duration(seconds), shown);
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_and_rates_keep_their_size() {
+        assert_eq!(count(1263), "1263");
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(counted(1, "worker"), "1 worker");
+        assert_eq!(counted(12_345, "worker"), "12,345 workers");
+        assert_eq!(rate(900.0), "900/s");
+        assert_eq!(rate(5.0 / 60.0), "5/min");
+        assert_eq!(rate(100.0 / 86_400.0), "4.167/h");
+        assert_eq!(significant(0.000_123_456, 3), "0.000123");
+        assert_eq!(significant(1e-9, 3), "1.00e-9");
+    }
+}

@@ -1,0 +1,195 @@
+//! Fractions: shares of a whole, ratios that may exceed one, and quantiles.
+
+use super::{Exact, ParseError, human};
+use std::fmt;
+use std::str::FromStr;
+
+/// A number, or a number followed by a per cent sign.
+fn fraction(text: &str) -> Result<Exact, String> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => Exact::parse(percent.trim_end())?
+            .over(&Exact::whole(100))
+            .ok_or_else(|| "it is not a number".to_owned()),
+        None => Exact::parse(text.trim()),
+    }
+}
+
+const SHARE_ACCEPTED: &str = "a share is a fraction from 0 to 1 or a percentage (0.05, 5%)";
+
+/// A part of a whole, exact, from 0 to 1 inclusive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share(Exact);
+
+impl Share {
+    /// Builds from an exact fraction; `None` above one.
+    #[must_use]
+    pub fn new(fraction: Exact) -> Option<Self> {
+        (fraction <= Exact::one()).then_some(Share(fraction))
+    }
+
+    /// Reads a share strictly between 0 and 1.
+    ///
+    /// # Errors
+    /// As [`FromStr`], and at exactly 0 or 1.
+    pub fn parse_inside(typed: &str) -> Result<Self, ParseError> {
+        let parsed: Share = typed.parse()?;
+        if parsed.0.is_zero() || parsed.0 == Exact::one() {
+            return Err(ParseError::new(
+                typed,
+                "it must lie between 0 and 1, not at either end",
+                SHARE_ACCEPTED,
+            ));
+        }
+        Ok(parsed)
+    }
+
+    /// The exact fraction.
+    #[must_use]
+    pub fn exact(&self) -> &Exact {
+        &self.0
+    }
+
+    /// The fraction as the nearest float.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.0.to_f64()
+    }
+}
+
+impl FromStr for Share {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let parsed = fraction(typed).map_err(|reason| ParseError::new(typed, reason, SHARE_ACCEPTED))?;
+        Share::new(parsed).ok_or_else(|| ParseError::new(typed, "it is more than the whole", SHARE_ACCEPTED))
+    }
+}
+
+const RATIO_ACCEPTED: &str = "a ratio is a number or a percentage, and may exceed 1 (0.1, 10%, 150%)";
+
+/// A non-negative ratio that may exceed one, at most a million.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ratio(Exact);
+
+impl Ratio {
+    /// Builds from an exact number; `None` above a million.
+    #[must_use]
+    pub fn new(ratio: Exact) -> Option<Self> {
+        (ratio <= Exact::whole(1_000_000)).then_some(Ratio(ratio))
+    }
+
+    /// The exact number.
+    #[must_use]
+    pub fn exact(&self) -> &Exact {
+        &self.0
+    }
+
+    /// The number as the nearest float.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.0.to_f64()
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let parsed = fraction(typed).map_err(|reason| ParseError::new(typed, reason, RATIO_ACCEPTED))?;
+        Ratio::new(parsed).ok_or_else(|| ParseError::new(typed, "it is more than a million", RATIO_ACCEPTED))
+    }
+}
+
+const QUANTILE_ACCEPTED: &str =
+    "a quantile is p and a percentage, or a fraction between 0 and 1 (p95, p99.9, 0.95)";
+
+/// A quantile, strictly between 0 and 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quantile(Exact);
+
+impl Quantile {
+    /// The fraction of values at or below it, exact.
+    #[must_use]
+    pub fn exact(&self) -> &Exact {
+        &self.0
+    }
+
+    /// The fraction as the nearest float.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.0.to_f64()
+    }
+}
+
+impl FromStr for Quantile {
+    type Err = ParseError;
+
+    fn from_str(typed: &str) -> Result<Self, ParseError> {
+        let refuse = |reason: String| ParseError::new(typed, reason, QUANTILE_ACCEPTED);
+        let text = typed.trim();
+        let parsed = match text.strip_prefix(['p', 'P']) {
+            Some(percent) => Exact::parse(percent).map_err(refuse)?.over(&Exact::whole(100)),
+            None => Some(fraction(text).map_err(refuse)?),
+        };
+        parsed
+            .filter(|quantile| !quantile.is_zero() && *quantile < Exact::one())
+            .map(Quantile)
+            .ok_or_else(|| refuse("it does not lie between 0 and 1".to_owned()))
+    }
+}
+
+impl fmt::Display for Quantile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "p{}", human::significant((&self.0 * &Exact::whole(100)).to_f64(), 6))
+    }
+}
+
+macro_rules! fraction_text {
+    ($($name:ident),*) => {$(
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize(serializer)
+            }
+        }
+    )*};
+}
+fraction_text!(Share, Ratio, Quantile);
+
+impl fmt::Display for Share {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&human::percent(self.get()))
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&human::percent(self.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_and_fractions_are_the_same_number() {
+        assert_eq!("5%".parse::<Share>().unwrap(), "0.05".parse().unwrap());
+        assert_eq!("150%".parse::<Ratio>().unwrap(), "1.5".parse().unwrap());
+        assert_eq!("p99.9".parse::<Quantile>().unwrap(), "0.999".parse().unwrap());
+        assert_eq!("p95".parse::<Quantile>().unwrap().to_string(), "p95");
+        assert_eq!("0.999".parse::<Quantile>().unwrap().to_string(), "p99.9");
+    }
+
+    #[test]
+    fn what_lies_outside_is_refused() {
+        for typed in ["1.01", "101%", "-1%", "%", "", "NaN", "5 %%", "half"] {
+            assert!(typed.parse::<Share>().is_err(), "{typed}");
+        }
+        for typed in ["0", "1", "100%"] {
+            assert!(Share::parse_inside(typed).is_err(), "{typed}");
+        }
+        for typed in ["p0", "p100", "1", "0", "p", "95", "p-5", "pp95"] {
+            assert!(typed.parse::<Quantile>().is_err(), "{typed}");
+        }
+    }
+}
