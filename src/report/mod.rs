@@ -1,0 +1,146 @@
+//! What a command has to say, once, for every output format.
+//!
+//! A command builds one [`Report`]: the answer in words, the sections that a person reads, the result that a
+//! script reads. The renderers ([`table`], [`json`]) only read it: none of them computes a figure, and the exit
+//! code follows [`Report::answer`], never the format.
+
+mod explain;
+mod json;
+mod only;
+pub mod schema;
+mod section;
+mod table;
+
+use crate::notice::Note;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use explain::Explanation;
+pub use json::render as render_json;
+pub use only::{OnlyError, select};
+pub use section::{Column, Section, Table};
+pub use table::{Style, render as render_table};
+
+/// Whether what was asked for holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Answered, and what was asked for holds: exit code 0.
+    Yes,
+    /// Answered, and the answer is no (objective missed, backlog never drains, requirement failed): exit code 1.
+    No,
+}
+
+/// One command's whole answer.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The command's name; the JSON schema is `whsize.NAME/1`.
+    pub command: &'static str,
+    /// Whether what was asked for holds.
+    pub answer: Answer,
+    /// The first line of every output for people: the answer in words.
+    pub headline: String,
+    /// What follows, in reading order.
+    pub sections: Vec<Section>,
+    /// Remarks and warnings.
+    pub notes: Vec<Note>,
+    /// The formulas behind the answer with the numbers put in, shown on request.
+    pub explanations: Vec<Explanation>,
+    /// What the command was given, as the envelope shows it.
+    inputs: Value,
+    /// The documented fields of the answer.
+    result: Value,
+}
+
+/// A result cannot be shown because one of its numbers is not finite: a defect of the program, never of the input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{path} is not a finite number; this is a defect in whsize, please report the command that led to it"
+)]
+pub struct NotFinite {
+    /// Where in the result it stands, such as `result.wait_mean_s`.
+    pub path: String,
+}
+
+impl Report {
+    /// Starts a report from what a command was given and what it found. `inputs` and `result` are the plain
+    /// structs of the domain; an absent value must be left out, not null.
+    ///
+    /// # Errors
+    /// If a number in either is NaN or infinite. JSON has no such numbers, and a silent `null` in their place
+    /// would be a wrong answer.
+    pub fn new(
+        command: &'static str,
+        answer: Answer,
+        headline: impl Into<String>,
+        inputs: &impl Serialize,
+        result: &impl Serialize,
+    ) -> Result<Self, NotFinite> {
+        Ok(Report {
+            command,
+            answer,
+            headline: headline.into(),
+            sections: Vec::new(),
+            notes: Vec::new(),
+            explanations: Vec::new(),
+            inputs: finite(inputs, "inputs")?,
+            result: finite(result, "result")?,
+        })
+    }
+
+    /// The documented fields of the answer, as JSON.
+    #[must_use]
+    pub fn result(&self) -> &Value {
+        &self.result
+    }
+
+    /// What the command was given, as JSON.
+    #[must_use]
+    pub fn inputs(&self) -> &Value {
+        &self.inputs
+    }
+}
+
+/// Serialises, and refuses any null: `serde_json` writes NaN and infinity as null, and our structs never do.
+fn finite(value: &impl Serialize, root: &str) -> Result<Value, NotFinite> {
+    let value =
+        serde_json::to_value(value).map_err(|error| NotFinite { path: format!("{root} ({error})") })?;
+    match null_path(&value) {
+        None => Ok(value),
+        Some(path) => Err(NotFinite { path: format!("{root}{path}") }),
+    }
+}
+
+fn null_path(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| null_path(item).map(|rest| format!(".{index}{rest}"))),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(name, field)| null_path(field).map(|rest| format!(".{name}{rest}")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Nested {
+        rows: Vec<f64>,
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_refused_by_its_path() {
+        for bad in [f64::NAN, f64::INFINITY] {
+            let error = Report::new("size", Answer::Yes, "", &(), &Nested { rows: vec![1.0, bad] });
+            assert_eq!(error.unwrap_err().path, "inputs");
+            let empty = Nested { rows: vec![] };
+            let error = Report::new("size", Answer::Yes, "", &empty, &Nested { rows: vec![1.0, bad] });
+            assert_eq!(error.unwrap_err().path, "result.rows.1");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! One bare value out of a result, for a shell: `--only workers`.
+
+use super::Report;
+use serde_json::Value;
+
+/// Why a field cannot be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no field \"{path}\" in this answer; it has {}", available.join(", "))]
+pub struct OnlyError {
+    /// The field that was asked for.
+    pub path: String,
+    /// The fields that there are at the place where the path ends.
+    pub available: Vec<String>,
+}
+
+/// The value at a dotted path below `result`, such as `workers` or `scenarios.0.workers`, as one line without
+/// quotes; lists and objects come as compact JSON.
+///
+/// # Errors
+/// If the answer has no such field; the error lists those that it has.
+pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
+    let mut value = report.result();
+    for step in path.split('.') {
+        let next = match value {
+            Value::Object(fields) => fields.get(step),
+            Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
+            _ => None,
+        };
+        value = next.ok_or_else(|| OnlyError { path: path.to_owned(), available: names(value) })?;
+    }
+    Ok(match value {
+        Value::String(text) => text.clone(),
+        other => whole(other).unwrap_or_else(|| other.to_string()),
+    })
+}
+
+/// A float that is a whole number reads better in a shell without its `.0`.
+fn whole(value: &Value) -> Option<String> {
+    let number = value.as_f64().filter(|_| value.is_f64())?;
+    (number.fract() == 0.0 && number.abs() < 1e15).then(|| format!("{number:.0}"))
+}
+
+fn names(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(fields) => fields.keys().cloned().collect(),
+        Value::Array(items) if !items.is_empty() => vec![format!("the numbers 0 to {}", items.len() - 1)],
+        _ => vec!["nothing below it".to_owned()],
+    }
+}

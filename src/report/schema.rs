@@ -1,0 +1,45 @@
+//! A JSON Schema for each command's output, generated from the structs that produce it.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, json_schema};
+use serde_json::Value;
+
+/// The schema name in a command's envelope; renaming or changing a field raises its number.
+#[must_use]
+pub fn name(command: &str) -> String {
+    format!("whsize.{command}/1")
+}
+
+/// The JSON Schema of a command's envelope whose `result` is an `R`.
+#[must_use]
+pub fn envelope<R: JsonSchema>(command: &str) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let result = generator.subschema_for::<R>();
+    let note = generator.subschema_for::<crate::notice::Note>();
+    let definitions = generator.take_definitions(true);
+    let schema: Schema = json_schema!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": name(command),
+        "type": "object",
+        "properties": {
+            "schema": { "const": name(command) },
+            "version": { "type": "string" },
+            "inputs": { "type": "object" },
+            "result": result,
+            "notes": { "type": "array", "items": note },
+            "explanations": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "quantity": { "type": "string" },
+                    "formula": { "type": "string" },
+                    "numbers": { "type": "string" },
+                    "source": { "type": "string" },
+                },
+                "required": ["quantity", "formula", "numbers", "source"],
+            } },
+        },
+        "required": ["schema", "version", "inputs", "result", "notes"],
+        "$defs": definitions,
+    });
+    schema.to_value()
+}

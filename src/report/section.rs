@@ -1,0 +1,65 @@
+//! The parts of a report, independent of any format.
+
+/// One part of a report below its headline.
+#[derive(Clone, Debug)]
+pub enum Section {
+    /// Named facts, one a line.
+    Facts {
+        /// What the facts are about.
+        title: &'static str,
+        /// Name and value, the value with its unit.
+        rows: Vec<(String, String)>,
+    },
+    /// Rows and columns.
+    Table(Table),
+}
+
+/// A table of texts that already carry their units.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What the table shows.
+    pub title: String,
+    /// The columns, left to right.
+    pub columns: Vec<Column>,
+    /// The rows; each has one cell a column.
+    pub rows: Vec<Vec<String>>,
+    /// The row that the reader should see first, if one stands out.
+    pub highlighted: Option<usize>,
+}
+
+/// A column's heading and the side to which its cells are aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The heading.
+    pub heading: &'static str,
+    /// Whether the cells are numbers, aligned to the right.
+    pub numeric: bool,
+}
+
+impl Column {
+    /// A column of words.
+    #[must_use]
+    pub const fn words(heading: &'static str) -> Self {
+        Column { heading, numeric: false }
+    }
+
+    /// A column of numbers.
+    #[must_use]
+    pub const fn number(heading: &'static str) -> Self {
+        Column { heading, numeric: true }
+    }
+}
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[Column]) -> Self {
+        Table { title: title.into(), columns: columns.to_vec(), rows: Vec::new(), highlighted: None }
+    }
+
+    /// Adds a row of as many cells as there are columns.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        debug_assert_eq!(N, self.columns.len(), "a row has one cell a column");
+        self.rows.push(cells.into());
+    }
+}

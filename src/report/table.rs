@@ -1,0 +1,115 @@
+//! Text for a terminal: the headline, then sections, then notes, never wider than asked.
+
+use super::{Report, Section, Table};
+use crate::notice::{Note, Severity};
+use anstyle::{AnsiColor, Style as Ansi};
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+use std::fmt::Write as _;
+
+/// How the text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// The most columns that a line may take.
+    pub width: u16,
+    /// Whether remarks and explanations are left out.
+    pub quiet: bool,
+}
+
+const BOLD: Ansi = Ansi::new().bold();
+const DIM: Ansi = Ansi::new().dimmed();
+
+/// Renders a report for a person. The text carries ANSI styles; the stream that it is written to strips them
+/// where they do not belong.
+#[must_use]
+pub fn render(report: &Report, style: Style) -> String {
+    let width = usize::from(style.width.clamp(40, 100));
+    let mut out = String::new();
+    paragraph(&mut out, &report.headline, width, BOLD);
+    for section in &report.sections {
+        out.push('\n');
+        match section {
+            Section::Facts { title, rows } => facts(&mut out, title, rows, width),
+            Section::Table(table) => rows_and_columns(&mut out, table, width),
+        }
+    }
+    if !style.quiet {
+        for explanation in &report.explanations {
+            let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", explanation.quantity);
+            let text =
+                format!("{}\n{}\nsource: {}", explanation.formula, explanation.numbers, explanation.source);
+            paragraph(&mut out, &textwrap::indent(&text, "  "), width, Ansi::new());
+        }
+        if !report.notes.is_empty() {
+            out.push('\n');
+        }
+        for note in &report.notes {
+            remark(&mut out, note, width);
+        }
+    }
+    out
+}
+
+fn paragraph(out: &mut String, text: &str, width: usize, style: Ansi) {
+    for line in textwrap::wrap(text, width) {
+        let _ = writeln!(out, "{style}{line}{style:#}");
+    }
+}
+
+fn facts(out: &mut String, title: &str, rows: &[(String, String)], width: usize) {
+    let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
+    let longest = rows.iter().map(|(name, _)| textwrap::core::display_width(name)).max().unwrap_or(0);
+    for (name, value) in rows {
+        let padding = " ".repeat(longest - textwrap::core::display_width(name));
+        let first = format!("  {name}{padding}  ");
+        let rest = " ".repeat(longest + 4);
+        let options = textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&rest);
+        for line in textwrap::wrap(value, options) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+}
+
+fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
+    let _ = writeln!(out, "{BOLD}{}{BOLD:#}", table.title);
+    let mut drawn = comfy_table::Table::new();
+    // A narrow first column marks the row that the reader should see first.
+    let headings = std::iter::once("").chain(table.columns.iter().map(|column| column.heading));
+    drawn
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(width).unwrap_or(u16::MAX))
+        .set_header(headings);
+    for (index, cells) in table.rows.iter().enumerate() {
+        let mark = if table.highlighted == Some(index) { ">" } else { " " };
+        drawn.add_row(std::iter::once(mark).chain(cells.iter().map(String::as_str)));
+    }
+    for (index, drawn_column) in drawn.column_iter_mut().enumerate() {
+        let numeric = index.checked_sub(1).and_then(|at| table.columns.get(at)).is_some_and(|c| c.numeric);
+        drawn_column.set_cell_alignment(if numeric { CellAlignment::Right } else { CellAlignment::Left });
+        drawn_column.set_padding((0, if index == 0 { 1 } else { 2 }));
+    }
+    for (index, line) in drawn.lines().enumerate() {
+        let line = line.trim_end();
+        let _ = if index == 0 { writeln!(out, "{DIM}{line}{DIM:#}") } else { writeln!(out, "{line}") };
+    }
+}
+
+fn remark(out: &mut String, note: &Note, width: usize) {
+    let (label, colour) = match note.severity {
+        Severity::Info => ("note", Ansi::new().fg_color(Some(AnsiColor::Cyan.into()))),
+        Severity::Warning => ("warning", Ansi::new().fg_color(Some(AnsiColor::Yellow.into())).bold()),
+        Severity::Error => ("problem", Ansi::new().fg_color(Some(AnsiColor::Red.into())).bold()),
+    };
+    let text = match &note.hint {
+        Some(hint) => format!("{}: {} ({hint})", label, note.message),
+        None => format!("{}: {}", label, note.message),
+    };
+    for (index, line) in
+        textwrap::wrap(&text, textwrap::Options::new(width).subsequent_indent("  ")).iter().enumerate()
+    {
+        let _ = match (index, line.strip_prefix(label)) {
+            (0, Some(rest)) => writeln!(out, "{colour}{label}{colour:#}{rest}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
+}
