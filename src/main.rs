@@ -1,3 +1,7 @@
-//! The `whsize` command.
+//! The `whsize` command: reads the arguments, runs one command, prints its report, and exits with its verdict.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

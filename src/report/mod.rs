@@ -9,6 +9,7 @@ mod json;
 mod only;
 pub mod schema;
 mod section;
+pub mod size;
 mod table;
 
 use crate::notice::Note;

@@ -44,6 +44,12 @@ impl Exact {
             .then(|| Exact(BigRational::new(BigInt::from(numerator), BigInt::from(denominator))))
     }
 
+    /// A number of thousandths: `thousandths(1_500)` is 1.5.
+    #[must_use]
+    pub fn thousandths(thousandths: u32) -> Self {
+        Exact(BigRational::new(BigInt::from(thousandths), BigInt::from(1_000)))
+    }
+
     /// The exact value of a float, or `None` if it is negative or not finite.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {

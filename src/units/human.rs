@@ -3,6 +3,9 @@
 /// The fewest digits after which a share below one must not be shown as 100%.
 const MOST_DECIMALS: usize = 9;
 
+/// Below this a percentage is as good as none.
+const SMALLEST_PERCENT: f64 = 0.0001;
+
 /// A number with at most `digits` significant digits, trailing zeros removed, thousands grouped from 10,000 on.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
@@ -96,19 +99,26 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A rate a second: `900/s`, `0.25/s`. Rates below one a minute are shown an hour or a day.
+/// A rate with four significant digits: `900/s`, `0.25/s`. Slow ones are shown a minute, an hour or a day.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
+    rate_to(per_second, 4)
+}
+
+/// A rate with `digits` significant digits, where a small difference matters.
+#[must_use]
+pub fn rate_to(per_second: f64, digits: usize) -> String {
     let magnitude = per_second.abs();
-    if magnitude == 0.0 || magnitude >= 0.1 {
-        format!("{}/s", significant(per_second, 4))
+    let (factor, period) = if magnitude == 0.0 || magnitude >= 0.1 {
+        (1.0, "s")
     } else if magnitude * 60.0 >= 0.1 {
-        format!("{}/min", significant(per_second * 60.0, 4))
+        (60.0, "min")
     } else if magnitude * 3600.0 >= 0.1 {
-        format!("{}/h", significant(per_second * 3600.0, 4))
+        (3600.0, "h")
     } else {
-        format!("{}/day", significant(per_second * 86_400.0, 4))
-    }
+        (86_400.0, "day")
+    };
+    format!("{}/{period}", significant(per_second * factor, digits))
 }
 
 /// A fraction as a percentage. One that is close to 100% keeps as many digits as tell it from 100%.
@@ -125,6 +135,9 @@ pub fn percent(fraction: f64) -> String {
             }
         }
         return "just under 100%".to_owned();
+    }
+    if percent > 0.0 && percent < SMALLEST_PERCENT {
+        return format!("under {SMALLEST_PERCENT}%");
     }
     format!("{}%", significant(percent, 3))
 }
@@ -144,6 +157,7 @@ mod tests {
             (0.0, "0%"),
             (0.0524, "5.24%"),
             (1.5, "150%"),
+            (1.55e-46, "under 0.0001%"),
             (0.999_999_999_999_9, "just under 100%"),
         ] {
             assert_eq!(percent(fraction), shown);

@@ -1,0 +1,82 @@
+//! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
+
+mod output;
+mod size;
+mod values;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use output::Output;
+use std::io;
+use std::process::ExitCode;
+use whsize::report::{Answer, Report};
+
+/// How many workers a queue needs whose work is waiting for somebody else's server.
+#[derive(Parser, Debug)]
+#[command(name = "whsize", version, max_term_width = 100, propagate_version = true)]
+#[command(
+    after_help = "Exit codes: 0 answered and it holds, 1 answered and the answer is no, 2 bad usage or input."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Size(Box<size::Args>),
+}
+
+impl Command {
+    fn run(&self) -> Result<Report> {
+        match self {
+            Command::Size(args) => args.run(),
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = cli.command.run().and_then(|report| {
+        cli.output.print(&report)?;
+        Ok(report.answer)
+    });
+    match outcome {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        // Whoever reads us may stop reading; that is no failure of ours.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            cli.output.complain(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_of_every_command_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_says_what_it_is_for() {
+        for command in Cli::command().get_subcommands() {
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How a report reaches the reader: format, colour, width, and one bare value for a shell.
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use std::io::{self, Write};
+use whsize::report::{self, Report, Style};
+
+/// The width of a table where there is no terminal, and the most that one takes.
+const WIDTH: u16 = 100;
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    /// How the report is printed
+    #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
+    format: Format,
+    /// Print one field of the result and nothing else, such as workers or scenarios.0.workers
+    #[arg(long, value_name = "FIELD", global = true, conflicts_with = "format")]
+    only: Option<String>,
+    /// Show the formulas with the numbers put in, and their sources
+    #[arg(long, global = true)]
+    explain: bool,
+    /// Leave out remarks and explanations
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
+    color: Colour,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Table,
+    Json,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Output {
+    /// Prints a report to standard output.
+    pub(crate) fn print(&self, report: &Report) -> Result<()> {
+        let mut report = report.clone();
+        if !self.explain {
+            report.explanations.clear();
+        }
+        let text = match (&self.only, self.format) {
+            (Some(field), _) => report::select(&report, field)? + "\n",
+            (None, Format::Json) => report::render_json(&report).context("writing JSON")?,
+            (None, Format::Table) => {
+                let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
+                report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })
+            }
+        };
+        let mut out = anstream::AutoStream::new(io::stdout().lock(), self.choice());
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Says on standard error why there is no answer.
+    pub(crate) fn complain(&self, error: &anyhow::Error) {
+        let mut err = anstream::AutoStream::new(io::stderr().lock(), self.choice());
+        let style = anstyle::AnsiColor::Red.on_default().bold();
+        // Nobody is left to tell if standard error is closed as well.
+        let _ = writeln!(err, "{style}error:{style:#} {error:#}");
+    }
+
+    fn choice(&self) -> anstream::ColorChoice {
+        match self.color {
+            Colour::Auto => anstream::ColorChoice::Auto,
+            Colour::Always => anstream::ColorChoice::Always,
+            Colour::Never => anstream::ColorChoice::Never,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `whsize size`.
+
+use super::values::{QuantileLimit, Surge, quantile_limit, surge};
+use anyhow::{Result, bail};
+use whsize::report::{self, Report};
+use whsize::sizing::{Demand, Objective, Question, Retries, Scenario, ServiceTime};
+use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
+
+/// How many workers? From traffic and objectives to a pool size
+#[derive(clap::Args, Debug)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  whsize size --rate 900 --mean 1.4 --wait 0.5
+  whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1"
+)]
+pub(crate) struct Args {
+    /// All attempts a second, retries included, as measured at the queue
+    #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Traffic")]
+    rate: Option<ArrivalRate>,
+    /// Mean service time: how long an attempt occupies a worker, lease to acknowledgement
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Traffic")]
+    mean: Option<Seconds>,
+    /// Squared coefficient of variation of the service time (1 is exponential)
+    #[arg(long, value_name = "X", help_heading = "Traffic")]
+    scv: Option<Ratio>,
+    /// Squared coefficient of variation of the times between arrivals (1 is a Poisson stream)
+    #[arg(long, value_name = "X", help_heading = "Traffic")]
+    arrival_scv: Option<Ratio>,
+    /// First attempts a second, to be amplified by retries; instead of --rate
+    #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, conflicts_with = "rate",
+          requires_all = ["failure_share", "max_attempts"], help_heading = "Traffic")]
+    first_attempt_rate: Option<ArrivalRate>,
+    /// Share of attempts that fail and are tried again
+    #[arg(long, value_name = "F", requires = "first_attempt_rate", help_heading = "Traffic")]
+    failure_share: Option<Share>,
+    /// The most attempts of one message, the first included
+    #[arg(long, value_name = "N", requires = "first_attempt_rate", help_heading = "Traffic",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_attempts: Option<u32>,
+    /// Mean time that a failed attempt occupies a worker, where it differs
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, requires = "first_attempt_rate",
+          help_heading = "Traffic")]
+    failure_mean: Option<Seconds>,
+    /// Other traffic to size for as well, such as name=outage,rate=2400,mean=3.1
+    #[arg(long, value_name = "NAME,RATE,MEAN", value_parser = surge, help_heading = "Traffic")]
+    surge: Vec<Surge>,
+
+    /// Mean wait at most this
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Objectives, one or more")]
+    wait: Option<Seconds>,
+    /// A quantile of the wait at most this, such as p95=5s
+    #[arg(long, value_name = "P=D", value_parser = quantile_limit, help_heading = "Objectives, one or more")]
+    wait_quantile: Vec<QuantileLimit>,
+    /// At most this share of arrivals waits at all
+    #[arg(long, value_name = "P", value_parser = Share::parse_inside, help_heading = "Objectives, one or more")]
+    wait_probability: Option<Share>,
+    /// Workers busy at most this share of their time
+    #[arg(long, value_name = "U", alias = "max-utilization", value_parser = Share::parse_inside,
+          help_heading = "Objectives, one or more")]
+    max_utilisation: Option<Share>,
+    /// Room for the rate to rise by this before the pool is full
+    #[arg(long, value_name = "P%", help_heading = "Objectives, one or more")]
+    headroom: Option<Ratio>,
+    /// Square-root rule as a requirement: at least B square roots of the load above it
+    #[arg(long, value_name = "B", help_heading = "Objectives, one or more")]
+    beta: Option<Ratio>,
+    /// Judge this pool instead of finding one
+    #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Objectives, one or more")]
+    workers: Option<Count>,
+}
+
+impl Args {
+    pub(crate) fn run(&self) -> Result<Report> {
+        let question = self.question()?;
+        let answered = question.answer();
+        Ok(report::size::report(&question, &answered)?)
+    }
+
+    fn question(&self) -> Result<Question> {
+        let objectives = self.objectives();
+        if objectives.is_empty() && self.workers.is_none() {
+            bail!(
+                "there is no objective; say what the pool must achieve, such as --wait 0.5, --wait-quantile p95=5s, \
+                 --wait-probability 5%, --max-utilisation 95%, --headroom 10% or --beta 1.5, or judge a pool with \
+                 --workers"
+            );
+        }
+        let demand = self.demand()?;
+        let scenarios = self.surge.iter().map(|surge| scenario(surge, &demand)).collect::<Result<_>>()?;
+        let workers = self.workers.map(Count::get);
+        Ok(Question { demand, objectives, workers, scenarios, sample: None })
+    }
+
+    fn objectives(&self) -> Vec<Objective> {
+        let quantiles = self.wait_quantile.iter().cloned();
+        let all = [
+            self.wait.clone().map(Objective::MeanWait),
+            self.wait_probability.clone().map(Objective::WaitProbability),
+            self.max_utilisation.clone().map(Objective::MaxUtilisation),
+            self.headroom.clone().map(Objective::Headroom),
+            self.beta.clone().map(Objective::SquareRoot),
+        ];
+        let quantiles = quantiles.map(|asked| Objective::WaitQuantile(asked.quantile, asked.limit));
+        all.into_iter().flatten().chain(quantiles).collect()
+    }
+
+    fn demand(&self) -> Result<Demand> {
+        let Some(mean) = self.mean.clone() else {
+            bail!("there is no service time; give --mean, such as --mean 1.4");
+        };
+        let service = match &self.scv {
+            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
+            None => ServiceTime::exponential(mean),
+        };
+        let arrival_scv = self.arrival_scv.as_ref().map_or(1.0, Ratio::get);
+        match (&self.rate, self.retries()) {
+            (_, Some(retries)) => Ok(retries.demand(service, arrival_scv)?),
+            (Some(rate), None) => Ok(Demand::new(rate.clone(), service, arrival_scv)?),
+            (None, None) => bail!("there is no rate; give --rate, such as --rate 900 or --rate 54000/min"),
+        }
+    }
+
+    fn retries(&self) -> Option<Retries> {
+        Some(Retries {
+            first_attempt_rate: self.first_attempt_rate.clone()?,
+            failure_share: self.failure_share.clone()?,
+            max_attempts: self.max_attempts?,
+            failure_mean: self.failure_mean.clone(),
+        })
+    }
+}
+
+fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {
+    let service = match &surge.mean {
+        Some(mean) => steady.service.stretched_to(mean.clone()),
+        None => steady.service.clone(),
+    };
+    let rate = surge.rate.clone().unwrap_or_else(|| steady.rate.clone());
+    Ok(Scenario { name: surge.name.clone(), demand: Demand::new(rate, service, steady.arrival_scv)? })
+}

@@ -1,0 +1,22 @@
+//! How many workers: a [`Demand`] and its [`Objective`]s give a [`PoolSize`].
+//!
+//! Ceilings and stability are decided on the exact load; the waits come from [`crate::queueing`].
+
+mod demand;
+mod interval;
+mod notes;
+mod objective;
+mod pool_size;
+mod rules;
+mod size;
+mod solve;
+mod sustained;
+
+pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime};
+pub use interval::Sample;
+pub use notes::SizingNote;
+pub use objective::Objective;
+pub use pool_size::{Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing};
+pub use rules::{Rule, RuleRow};
+pub use size::{Answered, Question, Scenario};
+pub use solve::Model;

@@ -1,0 +1,264 @@
+//! What the reader of a sizing should know, as facts; the words are made in one place.
+
+use super::{Basis, Objective, PoolSize, Question, Sizing};
+use crate::notice::Note;
+use crate::units::{Exact, human};
+
+/// A pool with less room than this for a higher rate is called fragile.
+const LITTLE_HEADROOM: f64 = 0.05;
+
+/// A queue that takes longer than this to settle, in seconds, is worth a word.
+const LONG_RELAXATION_S: f64 = 300.0;
+
+/// Above this SCV of the service time the two-moment formula is known to over-estimate by more than a quarter at
+/// moderate load (exact hyperexponential cases, `fixtures/oracle/mgc_exact.csv`).
+const WIDE_SCV: f64 = 10.0;
+
+/// One remark on a sizing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SizingNote {
+    /// Only a mean was given, so the service time is taken as exponential.
+    ExponentialAssumed,
+    /// A small rise of the rate fills the pool.
+    Fragile {
+        /// The pool.
+        workers: u64,
+        /// N/a − 1.
+        headroom: f64,
+        /// The rate at which it is full.
+        full_at_per_s: f64,
+        /// The workers that would leave ten per cent of headroom.
+        workers_with_room: Option<u64>,
+    },
+    /// The measured or given variability changes the answer of Erlang C.
+    VariabilityCounts {
+        /// (ca² + cs²)/2.
+        variability: f64,
+        /// The answer of Erlang C.
+        erlang_c_workers: u64,
+        /// The mean wait that this pool would really have, in seconds.
+        wait_mean_s: f64,
+        /// The answer.
+        required_workers: u64,
+    },
+    /// The variability is so wide that two moments do not tell the wait well.
+    TwoMomentsAreFew {
+        /// cs².
+        scv: f64,
+    },
+    /// The answer lies outside the utilisation that sizing guides ask for.
+    OutsideTheBand {
+        /// The pool.
+        workers: u64,
+        /// ρ.
+        utilisation: f64,
+        /// The pools that are 95% and 85% busy.
+        band: [u64; 2],
+    },
+    /// The steady state takes long to come about.
+    SlowToSettle {
+        /// The time in which a disturbance falls to 1/e, in seconds.
+        relaxation_s: f64,
+    },
+    /// The given pool has no steady state.
+    Overloaded {
+        /// The given pool.
+        workers: u64,
+        /// The smallest stable one.
+        smallest_stable: u64,
+        /// How fast the queue grows, in messages a second.
+        growth_per_s: f64,
+    },
+    /// The given pool misses an objective.
+    Missed {
+        /// The objective in words.
+        objective: String,
+        /// The smallest pool that meets it.
+        workers: u64,
+    },
+    /// The sample leaves the answer open within an interval.
+    Interval {
+        /// The fewest and the most workers.
+        interval: [u64; 2],
+        /// Attempts measured.
+        attempts: u64,
+        /// The confidence, between 0 and 1.
+        confidence: f64,
+    },
+}
+
+impl SizingNote {
+    /// Every remark that applies.
+    #[must_use]
+    pub(super) fn all(question: &Question, sizing: &Sizing) -> Vec<Self> {
+        let steady = &sizing.steady;
+        let mut notes = verdict(question, steady);
+        notes.extend(fragility(question, steady));
+        notes.extend(variability(question, steady));
+        notes.extend(band(question, steady));
+        if let Some(relaxation_s) =
+            steady.state.relaxation_time_s.filter(|&seconds| seconds > LONG_RELAXATION_S)
+        {
+            notes.push(SizingNote::SlowToSettle { relaxation_s });
+        }
+        if let (Some(interval), Some(sample), Basis::Measured { attempts }) =
+            (steady.workers_interval, &question.sample, question.demand.service.basis)
+        {
+            notes.push(SizingNote::Interval { interval, attempts, confidence: sample.confidence.get() });
+        }
+        if question.demand.service.basis == Basis::ExponentialAssumed {
+            notes.push(SizingNote::ExponentialAssumed);
+        }
+        notes
+    }
+}
+
+fn verdict(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
+    if !steady.state.stable {
+        let served = steady.workers as f64 / question.demand.service.mean.get();
+        return vec![SizingNote::Overloaded {
+            workers: steady.workers,
+            smallest_stable: steady.smallest_stable_workers,
+            growth_per_s: (question.demand.rate.get() - served).max(0.0),
+        }];
+    }
+    let missed = steady.constraints.iter().filter(|constraint| !constraint.met);
+    missed
+        .map(|constraint| SizingNote::Missed {
+            objective: constraint.words.clone(),
+            workers: constraint.workers,
+        })
+        .collect()
+}
+
+fn fragility(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
+    let headroom = steady.state.rate_headroom_ratio;
+    (steady.state.stable && headroom < LITTLE_HEADROOM).then(|| SizingNote::Fragile {
+        workers: steady.workers,
+        headroom,
+        full_at_per_s: steady.workers as f64 / question.demand.service.mean.get(),
+        workers_with_room: (&question.demand.load() * &Exact::thousandths(1_100)).ceil(),
+    })
+}
+
+fn variability(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
+    let mut notes = Vec::new();
+    let textbook = steady.comparison.iter().find(|row| row.workers == steady.erlang_c_workers);
+    if let Some(wait_mean_s) = textbook.and_then(|row| row.wait_mean_s)
+        && steady.erlang_c_workers != steady.required_workers
+    {
+        notes.push(SizingNote::VariabilityCounts {
+            variability: question.demand.variability(),
+            erlang_c_workers: steady.erlang_c_workers,
+            wait_mean_s,
+            required_workers: steady.required_workers,
+        });
+    }
+    if question.demand.service.scv > WIDE_SCV {
+        notes.push(SizingNote::TwoMomentsAreFew { scv: question.demand.service.scv });
+    }
+    notes
+}
+
+/// Said only where no utilisation was asked for: whoever asks for one has decided.
+fn band(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
+    let asked = question.objectives.iter().any(|objective| matches!(objective, Objective::MaxUtilisation(_)));
+    let band = steady.utilisation_band_workers?;
+    (!asked && steady.state.stable && steady.workers < band[0]).then_some(SizingNote::OutsideTheBand {
+        workers: steady.workers,
+        utilisation: steady.state.utilisation,
+        band,
+    })
+}
+
+impl From<&SizingNote> for Note {
+    fn from(note: &SizingNote) -> Note {
+        match note {
+            SizingNote::ExponentialAssumed => Note::info(
+                "exponential-assumed",
+                "only a mean was given, so exponential service times are assumed",
+            )
+            .with_hint("real attempts with a timeout tail wait several times longer: measure them and pass --profile"),
+            SizingNote::Fragile { workers, headroom, full_at_per_s, workers_with_room } => {
+                let note = Note::warning(
+                    "fragile",
+                    format!(
+                        "{} are full at {}, a rise of {}; beyond it the queue grows without end",
+                        human::counted(*workers, "worker"),
+                        human::rate_to(*full_at_per_s, 5),
+                        human::percent(*headroom)
+                    ),
+                );
+                match workers_with_room {
+                    Some(room) => note.with_hint(format!(
+                        "ask for --headroom 10%: {}",
+                        human::counted(*room, "worker")
+                    )),
+                    None => note,
+                }
+            }
+            SizingNote::VariabilityCounts { variability, erlang_c_workers, wait_mean_s, required_workers } => {
+                Note::info(
+                    "variability-counts",
+                    format!(
+                        "Erlang C alone says {}; with a variability of {} times the exponential they would wait {} on \
+                         average, so {} it is",
+                        human::counted(*erlang_c_workers, "worker"),
+                        human::significant(*variability, 3),
+                        human::duration(*wait_mean_s),
+                        human::count(*required_workers),
+                    ),
+                )
+            }
+            SizingNote::TwoMomentsAreFew { scv } => Note::warning(
+                "two-moments-are-few",
+                format!(
+                    "at an SCV of {} two moments do not determine the wait: the formula over-estimates it, by about \
+                     15% for a timeout-shaped mix near saturation and by more at a lower load",
+                    human::significant(*scv, 3)
+                ),
+            ),
+            SizingNote::OutsideTheBand { workers, utilisation, band } => Note::info(
+                "busier-than-guides-advise",
+                format!(
+                    "{} are {} busy; sizing guides advise 85% to 95% at the peak, which is {} to {} workers",
+                    human::counted(*workers, "worker"),
+                    human::percent(*utilisation),
+                    human::count(band[0]),
+                    human::count(band[1])
+                ),
+            )
+            .with_hint("ask for --max-utilisation 95% to have it bind"),
+            SizingNote::SlowToSettle { relaxation_s } => Note::info(
+                "slow-to-settle",
+                format!(
+                    "the queue needs about {} to settle; a shorter peak never sees these waits",
+                    human::duration(*relaxation_s)
+                ),
+            ),
+            SizingNote::Overloaded { workers, smallest_stable, growth_per_s } => Note::error(
+                "overloaded",
+                format!(
+                    "{} cannot keep up: the queue grows by {}, without end",
+                    human::counted(*workers, "worker"),
+                    human::rate(*growth_per_s)
+                ),
+            )
+            .with_hint(format!("{} is the smallest pool that keeps up", human::count(*smallest_stable))),
+            SizingNote::Missed { objective, workers } => {
+                Note::error("objective-missed", format!("the pool misses its objective: {objective}"))
+                    .with_hint(format!("it takes {}", human::counted(*workers, "worker")))
+            }
+            SizingNote::Interval { interval: [low, high], attempts, confidence } => Note::info(
+                "sample-interval",
+                format!(
+                    "{} leave the answer between {} and {} workers ({} confidence)",
+                    human::counted(*attempts, "measured attempt"),
+                    human::count(*low),
+                    human::count(*high),
+                    human::percent(*confidence)
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The answer: a pool's size, what it achieves, and how fragile that is. Documented once; every output reads it.
+
+use super::Model;
+use super::rules::RuleRow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One quantile of a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct QuantileValue {
+    /// The share of values at or below it, between 0 and 1.
+    pub quantile: f64,
+    /// The value in seconds.
+    pub value_s: f64,
+}
+
+/// What a pool does in steady state. The waits are absent where there is no steady state.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PoolState {
+    /// Whether the queue has a steady state: more workers than erlangs.
+    pub stable: bool,
+    /// ρ = a/N; above 1 for an overloaded pool.
+    pub utilisation: f64,
+    /// The share of arrivals that wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_probability: Option<f64>,
+    /// Mean wait of all arrivals, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_mean_s: Option<f64>,
+    /// Quantiles of the wait.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wait_quantiles: Vec<QuantileValue>,
+    /// Quantiles of wait plus service.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sojourn_quantiles: Vec<QuantileValue>,
+    /// N/a − 1: by how much the rate can rise before the pool is full; negative for an overloaded one.
+    pub rate_headroom_ratio: f64,
+    /// The time in which the queue settles, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relaxation_time_s: Option<f64>,
+}
+
+/// One objective, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Constraint {
+    /// The objective's name, as in `binding_constraint`.
+    pub objective: String,
+    /// Its limit: seconds, a fraction, or β.
+    pub limit: f64,
+    /// What the pool achieves, in the same unit; absent where the pool is unstable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub achieved: Option<f64>,
+    /// Whether the pool meets it.
+    pub met: bool,
+    /// The smallest pool that meets it.
+    pub workers: u64,
+    /// The objective in words.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// The pool when the rate moves and the workers do not.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SensitivityRow {
+    /// The factor on the rate.
+    pub rate_factor: f64,
+    /// Whether the pool still has a steady state.
+    pub stable: bool,
+    /// ρ at that rate.
+    pub utilisation: f64,
+    /// Mean wait in seconds; absent where the pool is unstable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_mean_s: Option<f64>,
+    /// The workers that would meet the objectives at that rate.
+    pub workers: u64,
+}
+
+/// A pool's size with everything that is known of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PoolSize {
+    /// a = λS, the mean number of busy workers.
+    pub offered_load_erlangs: f64,
+    /// ⌊a⌋ + 1.
+    pub smallest_stable_workers: u64,
+    /// ⌈a + 1.5√a⌉.
+    pub square_root_workers: u64,
+    /// The same for β = 1 and β = 2.
+    pub square_root_range: [u64; 2],
+    /// ⌈a/0.7⌉.
+    pub fixed_utilisation_workers: u64,
+    /// The pools that are 85% to 95% busy, fewest first: the band that sizing guides give for a peak. Absent where
+    /// no whole number of workers lies in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation_band_workers: Option<[u64; 2]>,
+    /// The pool that meets the objectives if service is exponential and arrivals are Poisson.
+    pub erlang_c_workers: u64,
+    /// The pool that the other fields describe: the smallest that meets the objectives, or the one given.
+    pub workers: u64,
+    /// The smallest pool that meets the objectives.
+    pub required_workers: u64,
+    /// The interval of `required_workers` that the measured sample leaves open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers_interval: Option<[u64; 2]>,
+    /// The formula behind the waits.
+    pub model: Model,
+    /// The objective that demands the most workers, or `stability`.
+    pub binding_constraint: String,
+    /// Every objective with what the pool achieves.
+    pub constraints: Vec<Constraint>,
+    /// Whether the pool meets every objective.
+    pub meets_objective: bool,
+    /// What the pool does.
+    #[serde(flatten)]
+    pub state: PoolState,
+    /// What happens when the rate rises.
+    pub sensitivity: Vec<SensitivityRow>,
+    /// The rules that people size by, beside the answer.
+    pub comparison: Vec<RuleRow>,
+    /// The largest rate that this pool sustains within the objectives.
+    pub max_rate_per_s: f64,
+    /// The largest mean service time that this pool sustains within the objectives, in seconds.
+    pub max_mean_s: f64,
+}
+
+/// The size for one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ScenarioSize {
+    /// The scenario's name.
+    pub name: String,
+    /// Attempts a second.
+    pub rate_per_s: f64,
+    /// Mean service time in seconds.
+    pub mean_s: f64,
+    /// The size.
+    #[serde(flatten)]
+    pub size: PoolSize,
+}
+
+/// The answer of `size`: the steady traffic, and each scenario beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Sizing {
+    /// For the traffic itself.
+    #[serde(flatten)]
+    pub steady: PoolSize,
+    /// For each scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<ScenarioSize>,
+}

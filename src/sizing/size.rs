@@ -1,0 +1,182 @@
+//! From a question to its answer: the smallest pool, or a verdict on the one given.
+
+use super::interval::{Sample, workers_interval};
+use super::pool_size::{
+    Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
+};
+use super::rules::{Rule, RuleRow};
+use super::solve::{Load, Model};
+use super::sustained::Sustained;
+use super::{Demand, Objective, SizingNote};
+use crate::queueing::{sojourn_quantile, transient};
+use crate::units::Exact;
+
+/// The quantiles of every wait that is reported.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// The rates of the sensitivity table beside half the headroom, as thousandths of the rate.
+const RISES: [u32; 4] = [1_010, 1_050, 1_100, 1_250];
+
+/// A question about a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The traffic.
+    pub demand: Demand,
+    /// What the pool must achieve, all at once; without any, only stability is asked for.
+    pub objectives: Vec<Objective>,
+    /// A given number of workers to judge, instead of the number to find.
+    pub workers: Option<u64>,
+    /// Other traffic that the same question is asked for.
+    pub scenarios: Vec<Scenario>,
+    /// The measured sample behind the service time, for the interval of the answer.
+    pub sample: Option<Sample>,
+}
+
+/// Named traffic, such as an outage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Its traffic.
+    pub demand: Demand,
+}
+
+/// An answer with what its reader should know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// The answer.
+    pub sizing: Sizing,
+    /// Assumptions and warnings.
+    pub notes: Vec<SizingNote>,
+}
+
+impl Question {
+    /// Sizes the pool, or judges the one that is given.
+    #[must_use]
+    pub fn answer(&self) -> Answered {
+        let steady = self.pool_size(&self.demand, self.sample.as_ref());
+        let scenarios = self.scenarios.iter().map(|scenario| ScenarioSize {
+            name: scenario.name.clone(),
+            rate_per_s: scenario.demand.rate.get(),
+            mean_s: scenario.demand.service.mean.get(),
+            size: self.pool_size(&scenario.demand, None),
+        });
+        let sizing = Sizing { scenarios: scenarios.collect(), steady };
+        let notes = SizingNote::all(self, &sizing);
+        Answered { sizing, notes }
+    }
+
+    fn pool_size(&self, demand: &Demand, sample: Option<&Sample>) -> PoolSize {
+        let load = Load::new(demand);
+        let (required_workers, binding) = load.smallest_for_all(&self.objectives);
+        let workers = self.workers.unwrap_or(required_workers);
+        let (erlang_c_workers, _) = load.textbook().smallest_for_all(&self.objectives);
+        let [lean, usual, generous] =
+            [1_000, 1_500, 2_000].map(|beta| load.square_root(&Exact::thousandths(beta)));
+        let fixed = load.at_utilisation(700).1;
+        let constraints: Vec<Constraint> =
+            self.objectives.iter().map(|objective| constraint(&load, workers, objective)).collect();
+        let state = self.state(demand, &load, workers);
+        let rules = [
+            (Rule::SmallestStable, load.smallest_stable()),
+            (Rule::ErlangC, erlang_c_workers),
+            (if self.workers.is_some() { Rule::Given } else { Rule::Answer }, workers),
+            (Rule::SquareRootLean, lean),
+            (Rule::SquareRoot, usual),
+            (Rule::SquareRootGenerous, generous),
+            (Rule::FixedUtilisation, fixed),
+        ];
+        let (band_low, band_high) = (load.at_utilisation(950).1, load.at_utilisation(850).0);
+        let sustained = Sustained::of(demand, workers, &self.objectives);
+        PoolSize {
+            offered_load_erlangs: load.erlangs.to_f64(),
+            smallest_stable_workers: load.smallest_stable(),
+            square_root_workers: usual,
+            square_root_range: [lean, generous],
+            fixed_utilisation_workers: fixed,
+            utilisation_band_workers: (band_low <= band_high).then_some([band_low, band_high]),
+            erlang_c_workers,
+            workers,
+            required_workers,
+            workers_interval: sample.map(|sample| workers_interval(demand, &self.objectives, sample)),
+            model: Model::of(demand),
+            binding_constraint: binding.map_or_else(|| "stability".to_owned(), Objective::name),
+            meets_objective: state.stable && constraints.iter().all(|constraint| constraint.met),
+            constraints,
+            state,
+            sensitivity: self.sensitivity(&load, workers),
+            comparison: rules.map(|(rule, workers)| RuleRow::new(rule, &load, workers)).into(),
+            max_rate_per_s: sustained.max_rate_per_s,
+            max_mean_s: sustained.max_mean_s,
+        }
+    }
+
+    fn state(&self, demand: &Demand, load: &Load, workers: u64) -> PoolState {
+        let pool = load.pool(workers);
+        let waiting = pool.waiting();
+        let mut asked: Vec<f64> = QUANTILES.into();
+        asked.extend(self.objectives.iter().filter_map(|objective| match objective {
+            Objective::WaitQuantile(quantile, _) => Some(quantile.get()),
+            _ => None,
+        }));
+        asked.sort_by(f64::total_cmp);
+        asked.dedup();
+        let quantiles = |value: &dyn Fn(f64) -> f64| -> Vec<QuantileValue> {
+            asked.iter().map(|&quantile| QuantileValue { quantile, value_s: value(quantile) }).collect()
+        };
+        PoolState {
+            stable: pool.is_stable(),
+            utilisation: pool.utilisation(),
+            wait_probability: waiting.map(|waiting| waiting.probability),
+            wait_mean_s: waiting.map(|waiting| waiting.mean_s()),
+            wait_quantiles: waiting.map_or_else(Vec::new, |waiting| quantiles(&|q| waiting.quantile_s(q))),
+            sojourn_quantiles: waiting.map_or_else(Vec::new, |waiting| {
+                quantiles(&|q| sojourn_quantile(&waiting, &demand.service.law, q))
+            }),
+            rate_headroom_ratio: pool.slack / pool.load,
+            relaxation_time_s: transient::relaxation_s(
+                demand.rate.get(),
+                workers,
+                pool.slack,
+                pool.service_mean_s,
+                pool.variability,
+            ),
+        }
+    }
+
+    /// Half the headroom first (where there is any), then the fixed rises; in rising order.
+    fn sensitivity(&self, load: &Load, workers: u64) -> Vec<SensitivityRow> {
+        let full = Exact::whole(workers.into()).over(&load.erlangs);
+        let half = full
+            .filter(|full| *full > Exact::one())
+            .map(|full| &(&Exact::one() + &full) * &Exact::thousandths(500));
+        let mut factors: Vec<Exact> = RISES.map(Exact::thousandths).into();
+        factors.extend(half);
+        factors.sort();
+        factors.dedup();
+        factors.iter().map(|factor| self.sensitivity_row(&load.times(factor), factor, workers)).collect()
+    }
+
+    fn sensitivity_row(&self, risen: &Load, factor: &Exact, workers: u64) -> SensitivityRow {
+        let pool = risen.pool(workers);
+        SensitivityRow {
+            rate_factor: factor.to_f64(),
+            stable: pool.is_stable(),
+            utilisation: pool.utilisation(),
+            wait_mean_s: pool.waiting().map(|waiting| waiting.mean_s()),
+            workers: risen.smallest_for_all(&self.objectives).0,
+        }
+    }
+}
+
+fn constraint(load: &Load, workers: u64, objective: &Objective) -> Constraint {
+    let pool = load.pool(workers);
+    Constraint {
+        objective: objective.name(),
+        limit: objective.limit(),
+        achieved: pool.waiting().map(|waiting| objective.achieved(&pool, &waiting)),
+        met: load.is_met_by(workers, objective),
+        workers: load.smallest_for(objective),
+        words: objective.in_words(),
+    }
+}

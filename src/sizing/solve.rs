@@ -1,0 +1,158 @@
+//! The inverse: from a demand and objectives to the smallest pool.
+
+use super::objective::has_square_root_slack;
+use super::{Demand, Objective};
+use crate::queueing::{Pool, Waiting, staffing};
+use crate::units::Exact;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// More workers than any answer needs: the largest load, a thousand times over.
+const CEILING: u64 = 10_000_000_000_000;
+
+/// Which formula the waits come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum Model {
+    /// Poisson arrivals and exponential service: exact.
+    #[serde(rename = "M/M/N (Erlang C)")]
+    ErlangC,
+    /// Poisson arrivals and general service: Erlang C scaled by (1 + cs²)/2.
+    #[serde(rename = "M/G/N (Allen-Cunneen)")]
+    GeneralService,
+    /// General arrivals and service: Erlang C scaled by (ca² + cs²)/2.
+    #[serde(rename = "G/G/N (Allen-Cunneen)")]
+    GeneralArrivals,
+}
+
+impl Model {
+    /// The model that a demand calls for.
+    #[must_use]
+    pub fn of(demand: &Demand) -> Self {
+        if demand.arrival_scv != 1.0 {
+            Model::GeneralArrivals
+        } else if demand.service.scv != 1.0 {
+            Model::GeneralService
+        } else {
+            Model::ErlangC
+        }
+    }
+}
+
+/// An exact load with the numbers that the waits need beside it.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    pub(super) erlangs: Exact,
+    service_mean_s: f64,
+    variability: f64,
+}
+
+impl Load {
+    pub(super) fn new(demand: &Demand) -> Self {
+        Load {
+            erlangs: demand.load(),
+            service_mean_s: demand.service.mean.get(),
+            variability: demand.variability(),
+        }
+    }
+
+    /// The same load as a textbook sees it: Poisson arrivals, exponential service.
+    pub(super) fn textbook(&self) -> Self {
+        Load { variability: 1.0, ..self.clone() }
+    }
+
+    /// `workers` under this load, with the slack from exact arithmetic.
+    pub(super) fn pool(&self, workers: u64) -> Pool {
+        let available = Exact::whole(u128::from(workers));
+        let slack = match available.minus(&self.erlangs) {
+            Some(slack) => slack.to_f64(),
+            None => -self.erlangs.minus(&available).unwrap_or_else(Exact::zero).to_f64(),
+        };
+        Pool {
+            workers,
+            load: self.erlangs.to_f64(),
+            slack,
+            service_mean_s: self.service_mean_s,
+            variability: self.variability,
+        }
+    }
+
+    /// The smallest pool that has a steady state: ⌊a⌋ + 1.
+    pub(super) fn smallest_stable(&self) -> u64 {
+        self.erlangs.floor().map_or(CEILING, |whole| whole + 1)
+    }
+
+    /// The smallest stable pool that meets one objective.
+    pub(super) fn smallest_for(&self, objective: &Objective) -> u64 {
+        // The limit formula costs nothing and lands within a few workers; the exact one settles the rest.
+        let guess = self.roughly_smallest_for(objective);
+        if !objective.limits_the_wait() {
+            return guess;
+        }
+        self.search(guess, objective, Pool::waiting)
+    }
+
+    /// The same with waits by the limit formula; exact where the objective does not limit the wait.
+    fn roughly_smallest_for(&self, objective: &Objective) -> u64 {
+        let floor = self.smallest_stable();
+        if objective.limits_the_wait() {
+            return self.search(self.square_root(&Exact::thousandths(1_500)), objective, Pool::roughly);
+        }
+        let met = |workers| objective.is_met_exactly(&self.erlangs, workers).unwrap_or(true);
+        staffing::smallest(floor, CEILING, floor, met).unwrap_or(CEILING)
+    }
+
+    fn search(&self, guess: u64, objective: &Objective, wait: fn(&Pool) -> Option<Waiting>) -> u64 {
+        let meets = |workers| {
+            let pool = self.pool(workers);
+            wait(&pool).is_some_and(|waiting| objective.is_met(&pool, &waiting))
+        };
+        staffing::smallest(self.smallest_stable(), CEILING, guess, meets).unwrap_or(CEILING)
+    }
+
+    /// The smallest stable pool that meets all of them, and which of them demands it (`None`: stability alone).
+    pub(super) fn smallest_for_all<'a>(&self, objectives: &'a [Objective]) -> (u64, Option<&'a Objective>) {
+        let floor = self.smallest_stable();
+        let demanding = objectives.iter().map(|objective| (self.smallest_for(objective), objective));
+        let binding = demanding.reduce(|most, next| if next.0 > most.0 { next } else { most });
+        match binding {
+            Some((workers, objective)) if workers > floor => (workers, Some(objective)),
+            _ => (floor, None),
+        }
+    }
+
+    /// [`Load::smallest_for_all`] with waits by the limit formula.
+    pub(super) fn roughly_smallest_for_all(&self, objectives: &[Objective]) -> u64 {
+        let rough = objectives.iter().map(|objective| self.roughly_smallest_for(objective));
+        rough.fold(self.smallest_stable(), u64::max)
+    }
+
+    /// Whether a given pool meets an objective.
+    pub(super) fn is_met_by(&self, workers: u64, objective: &Objective) -> bool {
+        let pool = self.pool(workers);
+        pool.is_stable()
+            && objective
+                .is_met_exactly(&self.erlangs, workers)
+                .or_else(|| pool.waiting().map(|waiting| objective.is_met(&pool, &waiting)))
+                .unwrap_or(false)
+    }
+
+    /// Square-root staffing: the smallest stable N with N ≥ a + β√a.
+    pub(super) fn square_root(&self, beta: &Exact) -> u64 {
+        let load = self.erlangs.to_f64();
+        let guess = (load + beta.to_f64() * load.sqrt()).ceil() as u64;
+        let met = |workers: u64| has_square_root_slack(&self.erlangs, &Exact::whole(workers.into()), beta);
+        staffing::smallest(self.smallest_stable(), CEILING, guess, met).unwrap_or(CEILING)
+    }
+
+    /// The number of workers that are busy this many thousandths of their time, rounded down and up.
+    pub(super) fn at_utilisation(&self, thousandths: u32) -> (u64, u64) {
+        let workers = self.erlangs.over(&Exact::thousandths(thousandths));
+        let whole = |round: fn(&Exact) -> Option<u64>| workers.as_ref().and_then(round).unwrap_or(CEILING);
+        (whole(Exact::floor), whole(Exact::ceil))
+    }
+
+    /// The load at `factor` times the rate.
+    pub(super) fn times(&self, factor: &Exact) -> Self {
+        Load { erlangs: &self.erlangs * factor, ..self.clone() }
+    }
+}
