@@ -5,7 +5,7 @@ mod size;
 mod values;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Output;
 use std::io;
 use std::process::ExitCode;
@@ -39,7 +39,8 @@ impl Command {
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = cli.command.run().and_then(|report| {
         cli.output.print(&report)?;
         Ok(report.answer)
@@ -56,6 +57,17 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Every option takes what stands behind it, also `-5s`: our parsers can say why that is no duration, where clap
+/// would only find an unknown flag.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        command.mut_args(|argument| {
+            let option = !argument.is_positional() && argument.get_action().takes_values();
+            argument.allow_hyphen_values(option)
+        })
+    })
+}
+
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
@@ -63,16 +75,15 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_of_every_command_are_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]
     fn every_flag_says_what_it_is_for() {
-        for command in Cli::command().get_subcommands() {
+        for command in command().get_subcommands() {
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
             }

@@ -8,14 +8,11 @@ use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
 
 /// How many workers? From traffic and objectives to a pool size
 #[derive(clap::Args, Debug)]
-#[command(
-    allow_negative_numbers = true,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   whsize size --rate 900 --mean 1.4 --wait 0.5
   whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
-  whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1"
-)]
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1")]
 pub(crate) struct Args {
     /// All attempts a second, retries included, as measured at the queue
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Traffic")]

@@ -10,10 +10,16 @@ pub fn name(command: &str) -> String {
     format!("whsize.{command}/1")
 }
 
+/// The schema of every command, by its name.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Value)> {
+    vec![("size", envelope::<crate::sizing::Sizing>("size"))]
+}
+
 /// The JSON Schema of a command's envelope whose `result` is an `R`.
 #[must_use]
 pub fn envelope<R: JsonSchema>(command: &str) -> Value {
-    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let result = generator.subschema_for::<R>();
     let note = generator.subschema_for::<crate::notice::Note>();
     let definitions = generator.take_definitions(true);

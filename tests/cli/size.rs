@@ -1,0 +1,168 @@
+//! `whsize size`.
+
+use crate::schema::assert_matches;
+use crate::support::{run, run_json};
+use proptest::prelude::*;
+
+/// Workers and mean wait as `shared` worked values give them, to the digits that they give.
+#[test]
+fn the_worked_values_come_out() {
+    for (traffic, objective, workers, wait_mean_s) in [
+        ("--rate 900 --mean 1.4", "--wait 0.5", 1263, Some(0.419_460)),
+        ("--rate 2400 --mean 3.1", "--wait 0.5", 7446, Some(0.473_167)),
+        ("--rate 500 --mean 0.2", "--wait 0.5", 101, Some(0.176_663)),
+        ("--rate 5 --mean 1", "--wait 0.5", 7, Some(0.162_075)),
+        ("--rate 900 --mean 1.4", "--wait-quantile p99=0.5", 1272, None),
+        ("--rate 900 --mean 1.4", "--max-utilisation 95%", 1327, None),
+        ("--rate 900 --mean 1.4", "--max-utilisation 0.7", 1800, None),
+        ("--rate 500 --mean 0.2", "--max-utilisation 70%", 143, None),
+        ("--rate 25 --mean 1.16", "--max-utilisation 99.99%", 30, None),
+        ("--rate 900 --mean 1.4", "--beta 1", 1296, None),
+        ("--rate 900 --mean 1.4", "--beta 1.5", 1314, None),
+        ("--rate 2400 --mean 3.1", "--beta 1.5", 7570, None),
+        ("--rate 5 --mean 1", "--beta 1.5", 9, None),
+        ("--rate 900 --mean 1.4", "--headroom 10%", 1386, None),
+    ] {
+        let output = run_json(&format!("size {traffic} {objective}"));
+        assert_eq!(output.number("workers"), f64::from(workers), "{traffic} {objective}");
+        if let Some(expected) = wait_mean_s {
+            assert!((output.number("wait_mean_s") - expected).abs() < 6e-7, "{traffic} {objective}");
+        }
+        assert_eq!(output.code, 0);
+        assert_matches("size", &output.json());
+    }
+}
+
+#[test]
+fn the_steady_row_of_the_guides_has_every_figure() {
+    let output = run_json("size --rate 900 --mean 1.4 --wait 0.5");
+    for (field, value) in [
+        ("offered_load_erlangs", 1260.0),
+        ("smallest_stable_workers", 1261.0),
+        ("square_root_workers", 1314.0),
+        ("fixed_utilisation_workers", 1800.0),
+        ("erlang_c_workers", 1263.0),
+    ] {
+        assert_eq!(output.number(field), value, "{field}");
+    }
+    assert_eq!(output.field("square_root_range"), serde_json::json!([1296, 1331]));
+    assert_eq!(output.field("utilisation_band_workers"), serde_json::json!([1327, 1482]));
+    assert_eq!(output.field("binding_constraint"), "wait");
+    for (field, value, tolerance) in [
+        ("utilisation", 0.997_625, 5e-7),
+        ("wait_probability", 0.898_844, 5e-7),
+        ("rate_headroom_ratio", 3.0 / 1260.0, 1e-15),
+        ("relaxation_time_s", 785.0, 0.5),
+    ] {
+        assert!((output.number(field) - value).abs() < tolerance, "{field}");
+    }
+}
+
+#[test]
+fn the_largest_of_several_objectives_binds() {
+    let output =
+        run_json("size --rate 900 --mean 1.4 --wait 0.5 --max-utilisation 95% --wait-probability 50%");
+    assert_eq!(output.number("workers"), 1327.0);
+    assert_eq!(output.field("binding_constraint"), "max_utilisation");
+    let output = run_json("size --rate 900 --mean 1.4 --wait 1h");
+    assert_eq!((output.number("workers"), output.field("binding_constraint")), (1261.0, "stability".into()));
+}
+
+#[test]
+fn fragility_is_told_in_numbers() {
+    // At 902/s the wait is 6.95 s, at 905/s it never settles (maths).
+    let at_902 = run_json("size --rate 902 --mean 1.4 --workers 1263 --wait 10");
+    assert!((at_902.number("wait_mean_s") - 6.95).abs() < 0.005);
+    let at_905 = run_json("size --rate 905 --mean 1.4 --workers 1263 --wait 10");
+    assert_eq!((at_905.code, at_905.field("stable")), (1, false.into()));
+    assert!(at_905.json()["result"].get("wait_mean_s").is_none(), "no wait where there is none");
+    let steady = run("size --rate 900 --mean 1.4 --wait 0.5").stdout;
+    assert!(steady.contains("are full at 902.14/s"), "{steady}");
+}
+
+#[test]
+fn a_given_pool_is_judged_and_told_what_it_sustains() {
+    let enough = run_json("size --rate 900 --mean 1.4 --workers 1300 --wait 0.5");
+    assert_eq!((enough.code, enough.field("meets_objective")), (0, true.into()));
+    assert_eq!(enough.number("required_workers"), 1263.0);
+    let at_most = enough.number("max_rate_per_s");
+    for (factor, code) in [(0.9999, 0), (1.0001, 1)] {
+        let judged = run(&format!("size --rate {} --mean 1.4 --workers 1300 --wait 0.5", at_most * factor));
+        assert_eq!(judged.code, code, "{factor}");
+    }
+    let at_most = enough.number("max_mean_s");
+    for (factor, code) in [(0.9999, 0), (1.0001, 1)] {
+        let judged = run(&format!("size --rate 900 --mean {} --workers 1300 --wait 0.5", at_most * factor));
+        assert_eq!(judged.code, code, "{factor}");
+    }
+    let short = run("size --rate 900 --mean 1.4 --workers 1262 --wait 0.5");
+    assert_eq!(short.code, 1);
+    assert!(short.stdout.starts_with("No: 1262 workers"), "{}", short.stdout);
+}
+
+#[test]
+fn scenarios_stand_beside_the_steady_row() {
+    let output = run_json(
+        "size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1 --surge name=slow,mean=2",
+    );
+    let scenarios = output.field("scenarios");
+    assert_eq!(
+        (scenarios[0]["name"].clone(), scenarios[0]["workers"].clone()),
+        ("outage".into(), 7446.into())
+    );
+    assert_eq!(scenarios[1]["offered_load_erlangs"], 1800.0);
+    assert_matches("size", &output.json());
+}
+
+#[test]
+fn retries_are_amplified_and_never_counted_twice() {
+    let output =
+        run_json("size --first-attempt-rate 750 --failure-share 20% --max-attempts 2 --mean 1.4 --wait 0.5");
+    assert_eq!((output.number("offered_load_erlangs"), output.number("workers")), (1260.0, 1263.0));
+    let both = run(
+        "size --rate 900 --first-attempt-rate 750 --failure-share 0.2 --max-attempts 2 --mean 1.4 --wait 1",
+    );
+    assert!(both.code == 2 && both.stderr.contains("--rate"), "{both:?}");
+}
+
+#[test]
+fn a_question_without_traffic_or_objective_says_what_is_missing() {
+    for (arguments, missing) in [
+        ("size --rate 900 --mean 1.4", "objective"),
+        ("size --mean 1.4 --wait 1", "--rate"),
+        ("size --rate 900 --wait 1", "--mean"),
+        ("size --rate 1e12 --mean 1d --wait 1", "10 billion erlangs"),
+        ("size --rate 900 --mean 1.4 --wait 1 --surge name=x", "neither a rate nor a mean"),
+    ] {
+        let output = run(arguments);
+        assert!(
+            output.code == 2 && output.stderr.contains(missing) && output.stdout.is_empty(),
+            "{output:?}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_numbers_give_json_of_the_schema_or_exit_2(
+        rate in "[0-9]{1,9}(\\.[0-9]{1,3})?(e-?[0-9])?", mean in "[0-9]{1,4}(ms|s|us|h)?", wait in "[0-9]{1,3}(ms|s|ns)?", given in proptest::option::of(0u64..3_000_000),
+    ) {
+        let workers = given.map(|n| format!("--workers {n}")).unwrap_or_default();
+        let output = run_json(&format!("size --rate {rate} --mean {mean} --wait {wait} {workers}"));
+        match output.code {
+            0 | 1 => assert_matches("size", &output.json()),
+            code => prop_assert!(code == 2 && output.stdout.is_empty() && !output.stderr.contains("panicked"), "{output:?}"),
+        }
+    }
+
+    #[test]
+    fn no_argument_text_makes_the_program_panic(text in "\\PC{0,30}") {
+        let text = text.as_str();
+        for arguments in [["size", "--rate", text], ["size", "--wait-quantile", text], ["size", "--surge", text]] {
+            let output = crate::support::run_all(arguments);
+            prop_assert!(!output.stderr.contains("panicked"), "{output:?}");
+        }
+    }
+}
