@@ -42,7 +42,7 @@ pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], sample
         let chosen = replicates.get(rank.round() as usize);
         chosen
             .and_then(|&(mean_s, scv)| replicate(demand, mean_s, scv))
-            .map_or(0, |demand| Load::new(&demand).smallest_for_all(objectives).0)
+            .map_or(0, |demand| Load::new(&demand).smallest_for_all(objectives))
     })
 }
 

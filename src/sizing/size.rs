@@ -68,14 +68,19 @@ impl Question {
 
     fn pool_size(&self, demand: &Demand, sample: Option<&Sample>) -> PoolSize {
         let load = Load::new(demand);
-        let (required_workers, binding) = load.smallest_for_all(&self.objectives);
+        let each: Vec<u64> = self.objectives.iter().map(|objective| load.smallest_for(objective)).collect();
+        let required_workers = each.iter().copied().fold(load.smallest_stable(), u64::max);
         let workers = self.workers.unwrap_or(required_workers);
-        let (erlang_c_workers, _) = load.textbook().smallest_for_all(&self.objectives);
+        let erlang_c_workers = load.textbook().smallest_for_all(&self.objectives);
         let [lean, usual, generous] =
             [1_000, 1_500, 2_000].map(|beta| load.square_root(&Exact::thousandths(beta)));
         let fixed = load.at_utilisation(700).1;
-        let constraints: Vec<Constraint> =
-            self.objectives.iter().map(|objective| constraint(&load, workers, objective)).collect();
+        let constraints: Vec<Constraint> = self
+            .objectives
+            .iter()
+            .zip(each)
+            .map(|(objective, least)| constraint(&load, workers, objective, least))
+            .collect();
         let state = self.state(demand, &load, workers);
         let rules = [
             (Rule::SmallestStable, load.smallest_stable()),
@@ -100,7 +105,7 @@ impl Question {
             required_workers,
             workers_interval: sample.map(|sample| workers_interval(demand, &self.objectives, sample)),
             model: Model::of(demand),
-            binding_constraint: binding.map_or_else(|| "stability".to_owned(), Objective::name),
+            binding_constraint: binding(&constraints, load.smallest_stable()),
             meets_objective: state.stable && constraints.iter().all(|constraint| constraint.met),
             constraints,
             state,
@@ -164,19 +169,29 @@ impl Question {
             stable: pool.is_stable(),
             utilisation: pool.utilisation(),
             wait_mean_s: pool.waiting().map(|waiting| waiting.mean_s()),
-            workers: risen.smallest_for_all(&self.objectives).0,
+            workers: risen.smallest_for_all(&self.objectives),
         }
     }
 }
 
-fn constraint(load: &Load, workers: u64, objective: &Objective) -> Constraint {
+/// The objective that demands the most workers, or `stability` where none demands more than the queue itself.
+fn binding(constraints: &[Constraint], smallest_stable: u64) -> String {
+    let most = constraints.iter().reduce(|most, next| if next.workers > most.workers { next } else { most });
+    match most {
+        Some(constraint) if constraint.workers > smallest_stable => constraint.objective.clone(),
+        _ => "stability".to_owned(),
+    }
+}
+
+/// What becomes of an objective whose smallest pool is `least`.
+fn constraint(load: &Load, workers: u64, objective: &Objective, least: u64) -> Constraint {
     let pool = load.pool(workers);
     Constraint {
         objective: objective.name(),
         limit: objective.limit(),
         achieved: pool.waiting().map(|waiting| objective.achieved(&pool, &waiting)),
         met: load.is_met_by(workers, objective),
-        workers: load.smallest_for(objective),
+        workers: least,
         words: objective.in_words(),
     }
 }

@@ -109,15 +109,9 @@ impl Load {
         staffing::smallest(self.smallest_stable(), CEILING, guess, meets).unwrap_or(CEILING)
     }
 
-    /// The smallest stable pool that meets all of them, and which of them demands it (`None`: stability alone).
-    pub(super) fn smallest_for_all<'a>(&self, objectives: &'a [Objective]) -> (u64, Option<&'a Objective>) {
-        let floor = self.smallest_stable();
-        let demanding = objectives.iter().map(|objective| (self.smallest_for(objective), objective));
-        let binding = demanding.reduce(|most, next| if next.0 > most.0 { next } else { most });
-        match binding {
-            Some((workers, objective)) if workers > floor => (workers, Some(objective)),
-            _ => (floor, None),
-        }
+    /// The smallest stable pool that meets all of them.
+    pub(super) fn smallest_for_all(&self, objectives: &[Objective]) -> u64 {
+        objectives.iter().map(|objective| self.smallest_for(objective)).fold(self.smallest_stable(), u64::max)
     }
 
     /// [`Load::smallest_for_all`] with waits by the limit formula.
