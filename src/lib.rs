@@ -1,4 +1,48 @@
-//! Capacity of webhook dispatchers and of other queue consumers that wait for somebody else's server.
+//! Capacity of webhook dispatchers and of other queue consumers whose work is waiting for somebody else's server:
+//! from measured service times to a worker count, and from there to a deployment, a drain estimate, a proof.
+//!
+//! # Glossary
+//!
+//! | term | meaning |
+//! | --- | --- |
+//! | arrival rate λ | attempts a second that reach the queue, retries included |
+//! | service time S | how long an attempt occupies a worker, from lease to acknowledgement |
+//! | offered load a | λS, in erlangs: the mean number of busy workers (Little's law) |
+//! | utilisation ρ | a/N, the share of time that each of N workers is busy |
+//! | wait W | from arrival to the moment a worker takes the message |
+//! | sojourn | wait plus service |
+//! | SCV | squared coefficient of variation, variance over mean squared; 1 for an exponential law |
+//!
+//! # Data flow
+//!
+//! ```text
+//! samples, histograms ─ingest─▶ ServiceProfile ─┐
+//! rate, retries, surge ───────▶ Demand ─────────┼─sizing─▶ PoolSize ─layout─▶ Layout ─▶ manifests
+//! objectives ─────────────────▶ Objective ──────┘
+//! every result ─▶ Report ─▶ table, JSON
+//! ```
+//!
+//! One struct a noun; each stage takes the nouns before it and returns the next one. Nothing reaches back.
+//!
+//! # Example
+//!
+//! The smallest pool that keeps the mean wait of 900 attempts a second, each 1.4 s long, below half a second:
+//!
+//! ```
+//! use whsize::sizing::{Demand, Objective, Question, ServiceTime};
+//!
+//! let service = ServiceTime::exponential("1.4".parse()?);
+//! let question = Question {
+//!     demand: Demand::new("900".parse()?, service, 1.0)?,
+//!     objectives: vec![Objective::MeanWait("500ms".parse()?)],
+//!     workers: None,
+//!     scenarios: Vec::new(),
+//!     sample: None,
+//! };
+//! let pool = question.answer().sizing.steady;
+//! assert_eq!((pool.offered_load_erlangs, pool.workers), (1260.0, 1263));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod notice;
 pub mod queueing;
