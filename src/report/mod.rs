@@ -1,8 +1,8 @@
 //! What a command has to say, once, for every output format.
 //!
 //! A command builds one [`Report`]: the answer in words, the sections that a person reads, the result that a
-//! script reads. The renderers ([`table`], [`json`]) only read it: none of them computes a figure, and the exit
-//! code follows [`Report::answer`], never the format.
+//! script reads. The renderers only read it: none of them computes a figure, and the exit code follows
+//! [`Report::answer`], never the format.
 
 mod explain;
 mod json;

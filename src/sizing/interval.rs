@@ -96,3 +96,68 @@ fn strata(values: &[(f64, u64)]) -> Vec<Stratum> {
     };
     values.chunks(width).map(stratum).filter(|stratum| stratum.count > 0.0).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queueing::ServiceLaw;
+    use rand_distr::Exp1;
+
+    /// A sample of an exponential law with mean 1 s, at 100/s: 100 erlangs.
+    fn sampled(attempts: usize, seed: u64) -> (Demand, Sample) {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut values: Vec<(f64, u64)> = (0..attempts).map(|_| (Exp1.sample(&mut random), 1)).collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mean = values.iter().map(|(value, _)| value).sum::<f64>() / attempts as f64;
+        let scv =
+            values.iter().map(|(value, _)| value * value).sum::<f64>() / attempts as f64 / (mean * mean)
+                - 1.0;
+        let service = ServiceTime::measured(Seconds::from_f64(mean).unwrap(), scv, attempts as u64, &values);
+        let demand = Demand::new("100".parse().unwrap(), service, 1.0).unwrap();
+        (demand, Sample { values, confidence: "95%".parse().unwrap(), seed: 1 })
+    }
+
+    fn objectives() -> Vec<Objective> {
+        vec![Objective::MeanWait("0.5".parse().unwrap())]
+    }
+
+    #[test]
+    fn nineteen_of_twenty_intervals_cover_the_answer_of_the_law_itself() {
+        let exact = ServiceTime {
+            law: ServiceLaw::Exponential { mean_s: 1.0 },
+            ..ServiceTime::exponential("1".parse().unwrap())
+        };
+        let answer = Load::new(&Demand::new("100".parse().unwrap(), exact, 1.0).unwrap())
+            .smallest_for_all(&objectives());
+        assert_eq!(answer, 102);
+        let covered = (0..60)
+            .filter(|&seed| {
+                let (demand, sample) = sampled(200, seed);
+                let [low, high] = workers_interval(&demand, &objectives(), &sample);
+                (low..=high).contains(&answer)
+            })
+            .count();
+        // 57 of 60 are expected; fewer than 51 has a probability below one in a hundred.
+        assert!((51..=60).contains(&covered), "{covered}");
+    }
+
+    #[test]
+    fn four_times_the_attempts_halve_the_interval() {
+        let width = |attempts| {
+            let (demand, sample) = sampled(attempts, 7);
+            let [low, high] = workers_interval(&demand, &objectives(), &sample);
+            (high - low) as f64
+        };
+        let ratio = width(400) / width(1600);
+        assert!((1.5..2.7).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_interval_each_time() {
+        let (demand, sample) = sampled(300, 3);
+        assert_eq!(
+            workers_interval(&demand, &objectives(), &sample),
+            workers_interval(&demand, &objectives(), &sample)
+        );
+    }
+}

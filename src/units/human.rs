@@ -79,7 +79,7 @@ pub fn duration(seconds: f64) -> String {
         return format!("{} s", significant(seconds, 4));
     }
     if magnitude < 3600.0 * 48.0 {
-        let (total, long, short, step) = if magnitude < 7199.5 {
+        let (total, long, short, step) = if magnitude < 3599.5 {
             (seconds.round(), "m", "s", 60.0)
         } else {
             ((seconds / 60.0).round(), "h", "m", 60.0)
@@ -175,7 +175,9 @@ mod tests {
             (0.9999, "0.9999 s"),
             (1.4, "1.4 s"),
             (785.0, "13 m 5 s"),
-            (7199.9, "2 h"),
+            (3599.4, "59 m 59 s"),
+            (3600.0, "1 h"),
+            (6000.0, "1 h 40 m"),
             (10_000.0, "2 h 47 m"),
             (86_400.0 * 7.0, "7 d"),
             (86_400.0 * 36_525.0, "100 years"),
