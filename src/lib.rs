@@ -19,6 +19,7 @@
 //! samples, histograms ─ingest─▶ ServiceProfile ─┐
 //! rate, retries, surge ───────▶ Demand ─────────┼─sizing─▶ PoolSize ─layout─▶ Layout ─▶ manifests
 //! objectives ─────────────────▶ Objective ──────┘
+//! backlog, rates ─drain─▶ DrainPlan
 //! every result ─▶ Report ─▶ table, JSON
 //! ```
 //!
@@ -44,6 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod drain;
 pub mod notice;
 pub mod queueing;
 pub mod report;

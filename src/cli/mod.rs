@@ -1,5 +1,6 @@
 //! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
 
+mod drain;
 mod output;
 mod size;
 mod values;
@@ -27,12 +28,14 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Size(Box<size::Args>),
+    Drain(Box<drain::Args>),
 }
 
 impl Command {
     fn run(&self) -> Result<Report> {
         match self {
             Command::Size(args) => args.run(),
+            Command::Drain(args) => args.run(),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Values that are typed as one argument but hold several: `p95=5s`, `name=outage,rate=2400,mean=3.1`.
+//! Values that are typed as one argument but hold several: `p95=5s`, `1M@5m`, `name=outage,rate=2400,mean=3.1`.
 
-use whsize::units::{ArrivalRate, Quantile, Seconds};
+use whsize::drain::EarlierDepth;
+use whsize::units::{ArrivalRate, Count, Quantile, Seconds};
 
 /// A quantile of the wait with its limit.
 #[derive(Clone, Debug)]
@@ -17,6 +18,17 @@ pub(crate) fn quantile_limit(typed: &str) -> Result<QuantileLimit, String> {
     Ok(QuantileLimit {
         quantile: quantile.parse::<Quantile>().map_err(|error| error.to_string())?,
         limit: Seconds::parse_positive(limit).map_err(|error| error.to_string())?,
+    })
+}
+
+/// Reads `1000000@5m`: a depth, and how long ago it was read.
+pub(crate) fn earlier_depth(typed: &str) -> Result<EarlierDepth, String> {
+    let (depth, ago) = typed.split_once('@').ok_or_else(|| {
+        format!("\"{typed}\": there is no \"@\"; a depth and how long ago it was read are written 1000000@5m")
+    })?;
+    Ok(EarlierDepth {
+        backlog: depth.parse::<Count>().map_err(|error| error.to_string())?.get(),
+        ago: Seconds::parse_positive(ago).map_err(|error| error.to_string())?,
     })
 }
 
@@ -119,6 +131,15 @@ mod tests {
         ] {
             let error = surge(typed).unwrap_err();
             assert!(error.contains(reason), "{typed}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_earlier_depth_was_read_some_time_ago() {
+        let earlier = earlier_depth("1M@5m").unwrap();
+        assert_eq!((earlier.backlog, earlier.ago.get()), (1_000_000, 300.0));
+        for typed in ["1M", "1M@", "@5m", "1M@0", "1.5@5m", "-1@5m", ""] {
+            assert!(earlier_depth(typed).is_err(), "{typed}");
         }
     }
 

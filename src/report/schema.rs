@@ -13,7 +13,10 @@ pub fn name(command: &str) -> String {
 /// The schema of every command, by its name.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
-    vec![("size", envelope::<crate::sizing::Sizing>("size"))]
+    vec![
+        ("size", envelope::<crate::sizing::Sizing>("size")),
+        ("drain", envelope::<crate::drain::DrainPlan>("drain")),
+    ]
 }
 
 /// The JSON Schema of a command's envelope whose `result` is an `R`.

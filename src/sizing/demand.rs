@@ -168,13 +168,20 @@ pub struct Retries {
     pub failure_mean: Option<Seconds>,
 }
 
+/// How many attempts a message takes on average where a share f of attempts fails and a message gets at most R:
+/// 1 + f + … + fᴿ⁻¹ = (1−fᴿ)/(1−f), and R at f = 1.
+#[must_use]
+pub fn attempts_per_message(failure_share: &Share, max_attempts: u32) -> Exact {
+    let failing = failure_share.exact();
+    // Horner's rule needs no case for f = 1.
+    (1..max_attempts).fold(Exact::one(), |sum, _| &Exact::one() + &(failing * &sum))
+}
+
 impl Retries {
-    /// How many attempts a message takes on average: 1 + f + … + fᴿ⁻¹ = (1−fᴿ)/(1−f), and R at f = 1.
+    /// How many attempts a message takes on average.
     #[must_use]
     pub fn amplification(&self) -> Exact {
-        let failing = self.failure_share.exact();
-        // Horner's rule needs no case for f = 1.
-        (1..self.max_attempts).fold(Exact::one(), |sum, _| &Exact::one() + &(failing * &sum))
+        attempts_per_message(&self.failure_share, self.max_attempts)
     }
 
     /// The demand of all attempts. `service` is the service time of an attempt; where failures have their own

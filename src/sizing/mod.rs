@@ -12,7 +12,7 @@ mod size;
 mod solve;
 mod sustained;
 
-pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime};
+pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 pub use interval::Sample;
 pub use notes::SizingNote;
 pub use objective::Objective;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
 
 mod docs;
+mod drain;
 mod schema;
 mod size;
 mod support;
