@@ -2,6 +2,7 @@
 
 mod drain;
 mod output;
+mod packaging;
 mod size;
 mod values;
 
@@ -29,14 +30,29 @@ struct Cli {
 enum Command {
     Size(Box<size::Args>),
     Drain(Box<drain::Args>),
+    #[command(hide = true)]
+    Completions(packaging::Completions),
+    #[command(hide = true)]
+    Man(packaging::Man),
+}
+
+/// What a command leaves for standard output.
+enum Outcome {
+    /// An answer, in the format that was asked for.
+    Report(Box<Report>),
+    /// Text as it is, such as a manifest.
+    Text(String),
 }
 
 impl Command {
-    fn run(&self) -> Result<Report> {
-        match self {
+    fn run(&self) -> Result<Outcome> {
+        let report = match self {
             Command::Size(args) => args.run(),
             Command::Drain(args) => args.run(),
-        }
+            Command::Completions(args) => return args.text(command()).map(Outcome::Text),
+            Command::Man(args) => return args.text(command()).map(Outcome::Text),
+        };
+        report.map(|report| Outcome::Report(Box::new(report)))
     }
 }
 
@@ -44,11 +60,8 @@ impl Command {
 pub(crate) fn main() -> ExitCode {
     let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = cli.command.run().and_then(|report| {
-        cli.output.print(&report)?;
-        Ok(report.answer)
-    });
-    match outcome {
+    let answer = cli.command.run().and_then(|outcome| cli.output.print(&outcome));
+    match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         // Whoever reads us may stop reading; that is no failure of ours.
@@ -91,6 +104,9 @@ mod tests {
                 assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
             }
             assert!(command.get_about().is_some(), "{}", command.get_name());
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let shown = command.is_hide_set() || examples.contains(&format!("whsize {}", command.get_name()));
+            assert!(shown, "{} has no example", command.get_name());
         }
     }
 }

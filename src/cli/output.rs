@@ -1,9 +1,10 @@
 //! How a report reaches the reader: format, colour, width, and one bare value for a shell.
 
+use super::Outcome;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
-use whsize::report::{self, Report, Style};
+use whsize::report::{self, Answer, Report, Style};
 
 /// The width of a table where there is no terminal, and the most that one takes.
 const WIDTH: u16 = 100;
@@ -42,24 +43,31 @@ enum Colour {
 }
 
 impl Output {
-    /// Prints a report to standard output.
-    pub(crate) fn print(&self, report: &Report) -> Result<()> {
+    /// Prints what a command found to standard output, and tells whether what was asked for holds.
+    pub(crate) fn print(&self, outcome: &Outcome) -> Result<Answer> {
+        let (text, answer) = match outcome {
+            Outcome::Report(report) => (self.render(report)?, report.answer),
+            Outcome::Text(text) => (text.clone(), Answer::Yes),
+        };
+        let mut out = anstream::AutoStream::new(io::stdout().lock(), self.choice());
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        Ok(answer)
+    }
+
+    fn render(&self, report: &Report) -> Result<String> {
         let mut report = report.clone();
         if !self.explain {
             report.explanations.clear();
         }
-        let text = match (&self.only, self.format) {
+        Ok(match (&self.only, self.format) {
             (Some(field), _) => report::select(&report, field)? + "\n",
             (None, Format::Json) => report::render_json(&report).context("writing JSON")?,
             (None, Format::Table) => {
                 let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
                 report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })
             }
-        };
-        let mut out = anstream::AutoStream::new(io::stdout().lock(), self.choice());
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
-        Ok(())
+        })
     }
 
     /// Says on standard error why there is no answer.

@@ -5,10 +5,12 @@ use serde_json::Value;
 
 /// Why a field cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no field \"{path}\" in this answer; it has {}", available.join(", "))]
+#[error("there is no field \"{path}\" in this answer{}; it has {}", hint(.nearest.as_deref()), available.join(", "))]
 pub struct OnlyError {
     /// The field that was asked for.
     pub path: String,
+    /// The field that was probably meant.
+    pub nearest: Option<String>,
     /// The fields that there are at the place where the path ends.
     pub available: Vec<String>,
 }
@@ -26,7 +28,10 @@ pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
             Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
             _ => None,
         };
-        value = next.ok_or_else(|| OnlyError { path: path.to_owned(), available: names(value) })?;
+        value = next.ok_or_else(|| {
+            let available = names(value);
+            OnlyError { path: path.to_owned(), nearest: nearest(step, &available), available }
+        })?;
     }
     Ok(match value {
         Value::String(text) => text.clone(),
@@ -46,4 +51,15 @@ fn names(value: &Value) -> Vec<String> {
         Value::Array(items) if !items.is_empty() => vec![format!("the numbers 0 to {}", items.len() - 1)],
         _ => vec!["nothing below it".to_owned()],
     }
+}
+
+/// The name that is most like what was typed, if any is alike at all.
+fn nearest(typed: &str, names: &[String]) -> Option<String> {
+    let likeness = |name: &String| strsim::jaro_winkler(typed, name);
+    let best = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) > 0.8).then(|| best.clone())
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
 }

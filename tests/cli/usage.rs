@@ -73,7 +73,7 @@ fn only_prints_one_bare_value() {
     }
     let unknown = run(&format!("{SIZE} --only wrokers"));
     assert_eq!(unknown.code, 2);
-    assert!(unknown.stderr.contains("wrokers") && unknown.stderr.contains("workers"), "{unknown:?}");
+    assert!(unknown.stderr.contains("did you mean \"workers\"?"), "{unknown:?}");
 }
 
 #[test]
@@ -98,4 +98,16 @@ fn quiet_leaves_out_remarks_and_explain_adds_the_formula() {
     assert!(plain.contains("note:") && !plain.contains("source:"));
     assert!(!run(&format!("{SIZE} --quiet")).stdout.contains("note:"));
     assert!(run(&format!("{SIZE} --explain")).stdout.contains("source: A. K. Erlang 1917"));
+}
+
+#[test]
+fn packagers_get_completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&format!("completions {shell}"));
+        assert!(script.code == 0 && script.stdout.contains("wait-quantile"), "{shell}");
+    }
+    assert!(run("man").stdout.starts_with(".ie"), "roff");
+    assert!(run("man size").stdout.contains("max\\-utilisation"));
+    let unknown = run("man sizes");
+    assert!(unknown.code == 2 && unknown.stderr.contains("sizes"), "{unknown:?}");
 }
