@@ -33,6 +33,7 @@ pub(crate) struct Output {
 enum Format {
     Table,
     Json,
+    Markdown,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,7 @@ impl Output {
         Ok(match (&self.only, self.format) {
             (Some(field), _) => report::select(&report, field)? + "\n",
             (None, Format::Json) => report::render_json(&report).context("writing JSON")?,
+            (None, Format::Markdown) => report::render_markdown(&report),
             (None, Format::Table) => {
                 let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
                 report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })

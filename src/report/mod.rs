@@ -7,6 +7,7 @@
 pub mod drain;
 mod explain;
 mod json;
+mod markdown;
 mod only;
 pub mod schema;
 mod section;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use explain::Explanation;
 pub use json::render as render_json;
+pub use markdown::render as render_markdown;
 pub use only::{OnlyError, select};
 pub use section::{Column, Section, Table};
 pub use table::{Style, render as render_table};
