@@ -3,12 +3,14 @@
 mod drain;
 mod output;
 mod packaging;
+mod plot;
 mod size;
 mod values;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Output;
+use plot::Plot;
 use std::io;
 use std::process::ExitCode;
 use whsize::report::{Answer, Report};
@@ -54,13 +56,26 @@ impl Command {
         };
         report.map(|report| Outcome::Report(Box::new(report)))
     }
+
+    /// Where the figures of the command go.
+    fn plot(&self) -> Option<&Plot> {
+        match self {
+            Command::Size(args) => Some(&args.plot),
+            Command::Drain(_) | Command::Completions(_) | Command::Man(_) => None,
+        }
+    }
 }
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
     let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let answer = cli.command.run().and_then(|outcome| cli.output.print(&outcome));
+    let answer = cli.command.run().and_then(|mut outcome| {
+        if let (Some(plot), Outcome::Report(report)) = (cli.command.plot(), &mut outcome) {
+            plot.write(report, &cli.output)?;
+        }
+        cli.output.print(&outcome)
+    });
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
@@ -73,13 +88,14 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// Every option takes what stands behind it, also `-5s`: our parsers can say why that is no duration, where clap
-/// would only find an unknown flag.
+/// Every option that needs a value takes what stands behind it, also `-5s`: our parsers can say why that is no
+/// duration, where clap would only find an unknown flag.
 fn command() -> clap::Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|argument| {
+            let needs_value = argument.get_num_args().is_none_or(|count| count.min_values() > 0);
             let option = !argument.is_positional() && argument.get_action().takes_values();
-            argument.allow_hyphen_values(option)
+            argument.allow_hyphen_values(option && needs_value)
         })
     })
 }

@@ -80,6 +80,20 @@ impl Output {
         let _ = writeln!(err, "{style}error:{style:#} {error:#}");
     }
 
+    /// Whether the report is printed for a person.
+    pub(crate) fn is_for_people(&self) -> bool {
+        self.only.is_none() && self.format != Format::Json
+    }
+
+    /// Says something on standard error that is no part of the report.
+    pub(crate) fn remark(&self, text: &str) {
+        if !self.quiet {
+            let mut err = anstream::AutoStream::new(io::stderr().lock(), self.choice());
+            // A closed standard error is no reason to fail.
+            let _ = writeln!(err, "{text}");
+        }
+    }
+
     fn choice(&self) -> anstream::ColorChoice {
         match self.color {
             Colour::Auto => anstream::ColorChoice::Auto,

@@ -1,5 +1,6 @@
 //! `whsize size`.
 
+use super::plot::Plot;
 use super::values::{QuantileLimit, Surge, quantile_limit, surge};
 use anyhow::{Result, bail};
 use whsize::report::{self, Report};
@@ -12,7 +13,8 @@ use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
   whsize size --rate 900 --mean 1.4 --wait 0.5
   whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
-  whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1")]
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg")]
 pub(crate) struct Args {
     /// All attempts a second, retries included, as measured at the queue
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Traffic")]
@@ -67,13 +69,19 @@ pub(crate) struct Args {
     /// Judge this pool instead of finding one
     #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Objectives, one or more")]
     workers: Option<Count>,
+
+    #[command(flatten)]
+    pub(crate) plot: Plot,
 }
 
 impl Args {
     pub(crate) fn run(&self) -> Result<Report> {
         let question = self.question()?;
         let answered = question.answer();
-        Ok(report::size::report(&question, &answered)?)
+        let mut report = report::size::report(&question, &answered)?;
+        let steady = &answered.sizing.steady;
+        self.plot.add(&mut report, || report::size::figure(&question, steady, &question.wait_curve(steady)));
+        Ok(report)
     }
 
     fn question(&self) -> Result<Question> {

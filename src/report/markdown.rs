@@ -1,8 +1,11 @@
 //! Markdown for a pull request or a wiki: the headline, tables, notes as a list.
 
-use super::{Report, Section, Table};
+use super::{Report, Section, Table, figure};
 use crate::notice::Severity;
 use std::fmt::Write as _;
+
+/// The columns of a figure, which fit a comment on a pull request.
+const FIGURE_WIDTH: usize = 80;
 
 /// Renders a report as GitHub-flavoured Markdown.
 #[must_use]
@@ -13,6 +16,9 @@ pub fn render(report: &Report) -> String {
         match section {
             Section::Facts { title, rows } => facts(&mut out, title, rows),
             Section::Table(table) => rows_and_columns(&mut out, table),
+            Section::Figure(plotted) => {
+                let _ = write!(out, "```text\n{}```\n", figure::render_plain(plotted, FIGURE_WIDTH));
+            }
         }
     }
     for explanation in &report.explanations {

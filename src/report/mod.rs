@@ -6,6 +6,7 @@
 
 pub mod drain;
 mod explain;
+mod figure;
 mod json;
 mod markdown;
 mod only;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use explain::Explanation;
+pub use figure::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit, render_svg};
 pub use json::render as render_json;
 pub use markdown::render as render_markdown;
 pub use only::{OnlyError, select};
@@ -95,6 +97,19 @@ impl Report {
     #[must_use]
     pub fn result(&self) -> &Value {
         &self.result
+    }
+
+    /// Takes the figures out of the sections, to be shown elsewhere.
+    pub fn take_figures(&mut self) -> Vec<Figure> {
+        let (mut figures, mut rest) = (Vec::new(), Vec::new());
+        for section in self.sections.drain(..) {
+            match section {
+                Section::Figure(figure) => figures.push(figure),
+                other => rest.push(other),
+            }
+        }
+        self.sections = rest;
+        figures
     }
 
     /// What the command was given, as JSON.

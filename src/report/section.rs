@@ -1,5 +1,7 @@
 //! The parts of a report, independent of any format.
 
+use super::Figure;
+
 /// One part of a report below its headline.
 #[derive(Clone, Debug)]
 pub enum Section {
@@ -12,6 +14,8 @@ pub enum Section {
     },
     /// Rows and columns.
     Table(Table),
+    /// A plot.
+    Figure(Figure),
 }
 
 /// A table of texts that already carry their units.

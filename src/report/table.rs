@@ -1,6 +1,6 @@
 //! Text for a terminal: the headline, then sections, then notes, never wider than asked.
 
-use super::{Report, Section, Table};
+use super::{Report, Section, Table, figure};
 use crate::notice::{Note, Severity};
 use anstyle::{AnsiColor, Style as Ansi};
 use comfy_table::{CellAlignment, ContentArrangement, presets};
@@ -30,6 +30,7 @@ pub fn render(report: &Report, style: Style) -> String {
         match section {
             Section::Facts { title, rows } => facts(&mut out, title, rows, width),
             Section::Table(table) => rows_and_columns(&mut out, table, width),
+            Section::Figure(plotted) => figure::render_terminal(&mut out, plotted, width),
         }
     }
     if !style.quiet {

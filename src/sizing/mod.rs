@@ -2,6 +2,7 @@
 //!
 //! Ceilings and stability are decided on the exact load; the waits come from [`crate::queueing`].
 
+mod curve;
 mod demand;
 mod interval;
 mod notes;
@@ -12,6 +13,7 @@ mod size;
 mod solve;
 mod sustained;
 
+pub use curve::WaitCurve;
 pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 pub use interval::Sample;
 pub use notes::SizingNote;

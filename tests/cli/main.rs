@@ -3,6 +3,7 @@
 
 mod docs;
 mod drain;
+mod plot;
 mod schema;
 mod size;
 mod support;

@@ -1,5 +1,9 @@
 //! The report of `size`.
 
+mod figure;
+
+pub use figure::figure;
+
 use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::notice::Note;
 use crate::sizing::{Answered, Basis, Model, PoolSize, Question, Rule, Sizing};

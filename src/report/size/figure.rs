@@ -1,0 +1,75 @@
+//! The figure of `size`: the mean wait against the number of workers.
+
+use crate::report::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
+use crate::sizing::{Objective, PoolSize, Question, Rule, WaitCurve};
+use crate::units::human;
+
+/// Draws the curve with the floor, the rules and the answer on it. `steady` is the answer that the curve belongs to.
+#[must_use]
+pub fn figure(question: &Question, steady: &PoolSize, curve: &WaitCurve) -> Figure {
+    let points = curve.points.iter().map(|&(workers, wait_s)| (workers as f64, wait_s)).collect();
+    let series = Series { name: "mean wait".to_owned(), points, path: Path::Straight };
+    let mut marks = rules(steady);
+    marks.extend(question.objectives.iter().filter_map(|objective| match objective {
+        Objective::MeanWait(limit) => {
+            Some(Mark { name: "asked for, at most".to_owned(), place: Place::Y(limit.get()) })
+        }
+        _ => None,
+    }));
+    Figure {
+        title: format!(
+            "Mean wait against workers, {} at {} each",
+            question.demand.rate, question.demand.service.mean
+        ),
+        description: description(steady),
+        x: Axis { label: "workers", unit: Unit::Count, scale: Scale::Linear },
+        panels: vec![Panel {
+            y: Axis { label: "mean wait", unit: Unit::Seconds, scale: Scale::Log },
+            series: vec![series],
+            marks,
+        }],
+    }
+}
+
+/// One mark a number of workers, named after every rule that gives it, fewest first.
+fn rules(steady: &PoolSize) -> Vec<Mark> {
+    let mut marks: Vec<(u64, Mark)> = Vec::new();
+    for row in steady.comparison.iter().filter(|row| row.rule != Rule::FixedUtilisation) {
+        let name = name(row.rule);
+        match marks.iter_mut().find(|(workers, _)| *workers == row.workers) {
+            Some((_, mark)) => mark.name = format!("{}, {name}", mark.name),
+            None => {
+                let across = row.workers as f64;
+                let place = row.wait_mean_s.map_or(Place::X(across), |wait_s| Place::At(across, wait_s));
+                marks.push((row.workers, Mark { name: name.to_owned(), place }));
+            }
+        }
+    }
+    marks.sort_by_key(|(workers, _)| *workers);
+    marks.into_iter().map(|(_, mark)| mark).collect()
+}
+
+fn name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::SmallestStable => "smallest stable",
+        Rule::ErlangC => "Erlang C",
+        Rule::Answer => "the answer",
+        Rule::Given => "the given pool",
+        Rule::SquareRootLean => "square root, \u{3b2} = 1",
+        Rule::SquareRoot => "\u{3b2} = 1.5",
+        Rule::SquareRootGenerous => "\u{3b2} = 2",
+        Rule::FixedUtilisation => "70% utilisation",
+    }
+}
+
+fn description(steady: &PoolSize) -> String {
+    let each = steady.comparison.iter().map(|row| {
+        let wait = row.wait_mean_s.map_or_else(|| "grows without end".to_owned(), human::duration);
+        format!("{}: {}, mean wait {wait}", name(row.rule), human::counted(row.workers, "worker"))
+    });
+    format!(
+        "The mean wait falls as workers are added beyond {} erlangs. {}.",
+        human::significant(steady.offered_load_erlangs, 6),
+        each.collect::<Vec<_>>().join("; ")
+    )
+}
