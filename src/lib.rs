@@ -45,8 +45,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod arrivals;
 pub mod drain;
 pub mod notice;
+pub mod profile;
 pub mod queueing;
 pub mod report;
 pub mod sizing;
