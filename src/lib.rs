@@ -47,6 +47,7 @@
 
 pub mod arrivals;
 pub mod drain;
+pub mod ingest;
 pub mod notice;
 pub mod profile;
 pub mod queueing;

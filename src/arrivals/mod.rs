@@ -125,9 +125,14 @@ impl ArrivalProfile {
     /// recordings merged.
     #[must_use]
     pub fn interarrival_scv(&self) -> Option<f64> {
-        let gaps = self.gaps?;
-        let mean_gap_ns = gaps.mean_ns()?;
-        (mean_gap_ns >= 2.0 * self.resolution_ns as f64).then(|| gaps.scv()).flatten()
+        self.gaps.filter(|_| !self.has_coarse_stamps())?.scv()
+    }
+
+    /// Whether the time stamps are too coarse for the rate to tell the time between arrivals.
+    #[must_use]
+    pub fn has_coarse_stamps(&self) -> bool {
+        let mean_gap = self.gaps.and_then(|gaps| gaps.mean_ns());
+        mean_gap.is_some_and(|gap| gap < 2.0 * self.resolution_ns as f64)
     }
 
     /// The index of dispersion of counts a second: 1 for a Poisson process, n for batches of n.

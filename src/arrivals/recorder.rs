@@ -206,6 +206,9 @@ mod tests {
     }
 
     proptest! {
+        // A wild span fills a million bins, so that few cases are many.
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
         #[test]
         fn no_stamps_make_it_panic(stamps in prop::collection::vec(any::<i64>(), 1..20)) {
             let profile = of(stamps);
