@@ -1,6 +1,6 @@
 //! Delimiter and header of a table, told from its beginning.
 
-use super::error::IngestError;
+use super::error::{IngestError, IngestErrorKind};
 use super::open::Input;
 use super::records::Records;
 use std::cmp::Reverse;
@@ -32,7 +32,14 @@ impl Dialect {
         named: &[&str],
     ) -> Result<Self, IngestError> {
         let delimiter = delimiter.unwrap_or_else(|| find_delimiter(input));
-        let mut records = sample(input, delimiter)?;
+        let (mut records, broken) = sample(input, delimiter);
+        if let Some(error) = broken.filter(|_| input.whole) {
+            return Err(error);
+        }
+        if !input.whole && records.len() < 2 {
+            let reason = "its first line, or its second, is longer than 64 kB: this is no table of attempts";
+            return Err(IngestError::new(IngestErrorKind::Malformed, &input.name, reason).at(1, None));
+        }
         let is_header = !no_header
             && records.first().is_some_and(|first| {
                 let names_a_column = first.iter().any(|cell| named.contains(&cell.trim()));
@@ -47,7 +54,7 @@ impl Dialect {
 /// within a field tells that the delimiter is wrong: it stood beside the right one.
 fn find_delimiter(input: &Input) -> u8 {
     let score = |delimiter: u8| {
-        let records = sample(input, delimiter).ok()?;
+        let (records, _) = sample(input, delimiter);
         let width = records.first()?.len();
         let same = records.iter().filter(|record| record.len() == width).count();
         let quotes = records.iter().flatten().filter(|cell| cell.contains('"')).count();
@@ -58,24 +65,25 @@ fn find_delimiter(input: &Input) -> u8 {
     best.max_by_key(|(score, _)| *score).map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// The first records of the head; the last one of a head that is not the whole input may be cut, so it is left out.
-fn sample(input: &Input, delimiter: u8) -> Result<Vec<Vec<String>>, IngestError> {
+/// The first records of the head, and why there are no more if one cannot be split; in a head that is not the whole
+/// input the last record may be cut, so it is left out.
+fn sample(input: &Input, delimiter: u8) -> (Vec<Vec<String>>, Option<IngestError>) {
     let mut records = Records::new(&input.name, Cursor::new(&input.head), delimiter);
-    let mut all = Vec::new();
+    let (mut all, mut broken) = (Vec::new(), None);
     while all.len() < LOOKED_AT {
         match records.advance() {
             Ok(true) => all.push(records.texts()),
             Ok(false) => break,
-            // In a head that was cut a quote may well be open at the end.
-            Err(_) if !input.whole && !all.is_empty() => return Ok(all),
-            Err(error) if all.is_empty() => return Err(error),
-            Err(_) => return Ok(all),
+            Err(error) => {
+                broken = Some(error);
+                break;
+            }
         }
     }
     if !input.whole && all.len() < LOOKED_AT && all.len() > 1 {
         all.pop();
     }
-    Ok(all)
+    (all, broken)
 }
 
 /// Whether a cell is a number, a duration or a time, as no column's name is.

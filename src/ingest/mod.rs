@@ -15,6 +15,7 @@ mod options;
 mod records;
 mod saved;
 mod skipped;
+mod summary;
 mod table;
 mod timestamp;
 
@@ -30,6 +31,9 @@ pub use open::STDIN;
 pub use options::{BadRows, Correction, InputFormat, Options, Where};
 pub use saved::to_json;
 pub use skipped::{Place, Skipped, SkippedReason};
+pub use summary::{
+    ArrivalSummary, CapSummary, GroupSummary, OTHERS, ServiceQuantile, SourceSummary, Summary,
+};
 pub use timestamp::{Timestamp, TimestampError, parse as parse_timestamp, show as show_second};
 
 /// The quantiles that are reported.
@@ -60,6 +64,14 @@ pub fn read_files(files: &[String], options: &Options) -> Result<Ingested, Inges
         read_input(Input::open(name)?, &mut collector)?;
     }
     finish(collector, files.first().map_or("input", String::as_str))
+}
+
+/// Reads what other commands take as `--profile FILE`: a saved profile, or any file that is recognised by itself.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn load(file: &str) -> Result<Ingested, IngestError> {
+    read_files(&[file.to_owned()], &Options::default())
 }
 
 /// Reads one stream, known by `name` in messages, into a profile.

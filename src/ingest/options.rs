@@ -53,6 +53,12 @@ impl FromStr for Where {
     }
 }
 
+impl std::fmt::Display for Where {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}{}{}", self.column, if self.negated { "!=" } else { "=" }, self.value)
+    }
+}
+
 /// How many rows may be skipped before it is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadRows {

@@ -108,19 +108,6 @@ impl PartialEq for Groups {
     }
 }
 
-impl Group {
-    /// The group's share of the time for which workers were held, of a total in nanoseconds.
-    #[must_use]
-    pub fn share_of_busy_time(&self, total_ns: u128) -> f64 {
-        share(self.times.moments().sum_ns(), total_ns)
-    }
-}
-
-/// `part / whole`, zero where the whole is zero.
-pub(super) fn share(part_ns: u128, whole_ns: u128) -> f64 {
-    if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
-}
-
 /// A name that is too long keeps its beginning and a hash of the whole, so that two long names stay apart.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST_NAME {
@@ -147,7 +134,7 @@ mod tests {
         let sorted = groups.by_busy_time();
         assert_eq!(sorted.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["slow", "fast"]);
         assert_eq!(sorted[1].times.count(), 6);
-        assert_eq!(sorted[0].share_of_busy_time(1070), 1000.0 / 1070.0);
+        assert_eq!(sorted[0].times.share_of(1070), 1000.0 / 1070.0);
     }
 
     #[test]

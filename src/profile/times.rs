@@ -132,6 +132,12 @@ impl ServiceTimes {
         (median > 0.0).then(|| self.mean().get() / median)
     }
 
+    /// The share of a time `whole_ns`, in nanoseconds, for which these attempts held workers; zero of zero.
+    #[must_use]
+    pub fn share_of(&self, whole_ns: u128) -> f64 {
+        if whole_ns == 0 { 0.0 } else { self.moments.sum_ns as f64 / whole_ns as f64 }
+    }
+
     /// The histogram's buckets that are not empty, shortest first: what a resampling draws from.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.histogram.buckets()

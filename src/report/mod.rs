@@ -6,6 +6,7 @@
 
 pub mod drain;
 mod explain;
+pub mod ingest;
 mod json;
 mod only;
 pub mod schema;

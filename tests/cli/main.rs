@@ -3,6 +3,7 @@
 
 mod docs;
 mod drain;
+mod ingest;
 mod schema;
 mod size;
 mod support;
