@@ -45,8 +45,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod arrivals;
 pub mod drain;
+pub mod ingest;
 pub mod notice;
+pub mod profile;
 pub mod queueing;
 pub mod report;
 pub mod sizing;

@@ -1,6 +1,7 @@
 //! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
 
 mod drain;
+mod ingest;
 mod output;
 mod packaging;
 mod plot;
@@ -32,6 +33,7 @@ struct Cli {
 enum Command {
     Size(Box<size::Args>),
     Drain(Box<drain::Args>),
+    Ingest(Box<ingest::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -51,6 +53,7 @@ impl Command {
         let report = match self {
             Command::Size(args) => args.run(),
             Command::Drain(args) => args.run(),
+            Command::Ingest(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

@@ -7,6 +7,7 @@
 pub mod drain;
 mod explain;
 mod figure;
+pub mod ingest;
 mod json;
 mod markdown;
 mod only;

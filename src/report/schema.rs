@@ -15,6 +15,7 @@ pub fn name(command: &str) -> String {
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("size", envelope::<crate::sizing::Sizing>("size")),
+        ("ingest", envelope::<crate::ingest::Summary>("ingest")),
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
     ]
 }

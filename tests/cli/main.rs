@@ -3,6 +3,7 @@
 
 mod docs;
 mod drain;
+mod ingest;
 mod plot;
 mod schema;
 mod size;

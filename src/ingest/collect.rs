@@ -1,0 +1,226 @@
+//! What all readers share: filters on time, corrections, counting, and the judgement at the end.
+
+use super::error::{IngestError, IngestErrorKind};
+use super::notice::IngestNotice;
+use super::options::{Correction, Options, whole_ns};
+use super::skipped::{Place, Skipped};
+use crate::profile::{Attempt, ProfileError, ProfileRecorder, ServiceProfile, Source};
+use crate::units::Exact;
+
+/// Rows after which a reader gives up if none of them could be read.
+const HOPELESS_ROWS: u64 = 1000;
+
+/// Shares are kept as whole billionths: finer than anybody can know one.
+const SHARE_SCALE: u64 = 1_000_000_000;
+
+/// Turns endpoint latency into service time.
+#[derive(Clone, Copy, Debug)]
+enum Adjust {
+    Nothing,
+    Add(u64),
+    /// Divide by so many billionths.
+    Scale(u64),
+}
+
+impl Adjust {
+    fn apply(self, ns: u64) -> u64 {
+        match self {
+            Adjust::Nothing => ns,
+            Adjust::Add(overhead) => ns.saturating_add(overhead),
+            Adjust::Scale(share) => {
+                let exact = u128::from(ns) * u128::from(SHARE_SCALE) + u128::from(share / 2);
+                u64::try_from(exact / u128::from(share.max(1))).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// Collects the attempts of all files.
+pub(super) struct Collector {
+    pub(super) options: Options,
+    recorder: ProfileRecorder,
+    /// Saved profiles among the files.
+    merged: Option<ServiceProfile>,
+    adjust: Adjust,
+    source: Option<Source>,
+    pub(super) skipped: Skipped,
+    /// Rows that hold an attempt, whether it was read or not.
+    pub(super) rows: u64,
+    /// Rows that a filter left out.
+    pub(super) filtered: u64,
+    /// Rows whose time stamp was left empty or could not be read, where that column was found and not named.
+    pub(super) unstamped: u64,
+    pub(super) notices: Vec<IngestNotice>,
+}
+
+/// What became of an attempt.
+pub(super) enum Outcome {
+    Counted,
+    /// A filter on time left it out.
+    Filtered,
+    /// It is not the duration of an attempt.
+    TooLong,
+}
+
+impl Collector {
+    pub(super) fn new(options: &Options) -> Result<Self, IngestError> {
+        let bad = |reason: &str| IngestError::new(IngestErrorKind::Options, "options", reason.to_owned());
+        let adjust = match &options.correction {
+            None => Adjust::Nothing,
+            Some(Correction::Overhead(overhead)) => Adjust::Add(whole_ns(overhead)),
+            Some(Correction::EndpointShare(share)) => {
+                let billionths = share.exact() * &Exact::whole(SHARE_SCALE.into());
+                Adjust::Scale(
+                    billionths
+                        .floor()
+                        .filter(|share| *share > 0)
+                        .ok_or_else(|| bad("the endpoint's share of service time must be more than zero"))?,
+                )
+            }
+        };
+        if options.since_ns.zip(options.until_ns).is_some_and(|(since, until)| since >= until) {
+            return Err(bad("--since is not before --until, so nothing lies between them"));
+        }
+        Ok(Collector {
+            recorder: ProfileRecorder::new(&options.caps_ns()),
+            merged: None,
+            adjust,
+            source: None,
+            skipped: Skipped::default(),
+            rows: 0,
+            filtered: 0,
+            unstamped: 0,
+            notices: Vec::new(),
+            options: options.clone(),
+        })
+    }
+
+    /// Counts an attempt.
+    pub(super) fn attempt(&mut self, file: &str, attempt: &Attempt<'_>) -> Result<Outcome, IngestError> {
+        if let Some(at) = attempt.started_ns {
+            let early = self.options.since_ns.is_some_and(|since| at < since);
+            if early || self.options.until_ns.is_some_and(|until| at >= until) {
+                self.filtered += 1;
+                return Ok(Outcome::Filtered);
+            }
+        }
+        let adjusted = Attempt { duration_ns: self.adjust.apply(attempt.duration_ns), ..*attempt };
+        match self.recorder.add(&adjusted) {
+            Ok(()) => Ok(Outcome::Counted),
+            Err(ProfileError::TooLong { .. }) => Ok(Outcome::TooLong),
+            Err(ProfileError::TooMany) => Err(too_large(file)),
+        }
+    }
+
+    /// Counts a row that could not be read, and gives up if nothing can be.
+    pub(super) fn skip(
+        &mut self,
+        reason: &str,
+        rows: u64,
+        place: impl FnOnce() -> Place,
+    ) -> Result<(), IngestError> {
+        self.skipped.add(reason, rows, place);
+        if self.rows >= HOPELESS_ROWS && self.skipped.rows() >= self.rows {
+            return Err(self.too_many_bad_rows());
+        }
+        Ok(())
+    }
+
+    /// Says what a file was recognised as.
+    pub(super) fn recognised(&mut self, mut source: Source) {
+        source.correction = self.options.correction.as_ref().map(|correction| match correction {
+            Correction::Overhead(overhead) => format!("{overhead} added to each attempt"),
+            Correction::EndpointShare(share) => format!("each attempt divided by {share}"),
+        });
+        source.endpoint_latency &= self.options.correction.is_none();
+        match &mut self.source {
+            Some(known) => known.merge(&source),
+            None => self.source = Some(source),
+        }
+    }
+
+    /// Adds a saved profile.
+    pub(super) fn profile(&mut self, file: &str, profile: ServiceProfile) -> Result<(), IngestError> {
+        if self.options.correction.is_some() {
+            let reason = "a saved profile cannot be corrected for overhead or endpoint share";
+            return Err(IngestError::new(IngestErrorKind::Options, file, reason)
+                .remedy("correct where the attempts themselves are read"));
+        }
+        match &mut self.merged {
+            Some(merged) => merged.merge(&profile).map_err(|_| too_large(file))?,
+            None => self.merged = Some(profile),
+        }
+        Ok(())
+    }
+
+    fn too_many_bad_rows(&self) -> IngestError {
+        let (bad, all) = (self.skipped.rows(), self.rows);
+        let place = self.skipped.reasons.first().and_then(|reason| reason.first.first());
+        let file = place.map_or("input", |place| place.file.as_str());
+        let percent = crate::units::human::percent(bad as f64 / all.max(1) as f64);
+        let reason = format!(
+            "{bad} of {all} rows ({percent}) cannot be read, and {} is allowed: {}",
+            self.options.max_bad_rows,
+            self.skipped.describe()
+        );
+        let error = IngestError::new(IngestErrorKind::TooManyBadRows, file, reason)
+            .remedy("look at these lines; --max-bad-rows allows more, --where selects rows");
+        match place {
+            Some(place) => error.at(place.line, place.column),
+            None => error,
+        }
+    }
+
+    /// Judges what was read, and makes the profile of it.
+    pub(super) fn finish(mut self, files: &str) -> Result<(ServiceProfile, Rest), IngestError> {
+        let (count, failures) = self.recorder.counts();
+        if !self.options.max_bad_rows.allows(self.skipped.rows(), self.rows) {
+            return Err(self.too_many_bad_rows());
+        }
+        let recorded = self.recorder.finish(self.source.unwrap_or_default());
+        let profile = match (recorded, self.merged) {
+            (Some(mut recorded), Some(merged)) => {
+                recorded.merge(&merged).map_err(|_| too_large(files))?;
+                recorded
+            }
+            (Some(profile), None) | (None, Some(profile)) => profile,
+            (None, None) => return Err(nothing(files, self.rows, self.filtered)),
+        };
+        if count > 0 && failures == count && profile.failures() == profile.count() {
+            let reason = format!(
+                "all {count} attempts failed, which says nothing of the service time of attempts that do not"
+            );
+            return Err(IngestError::new(IngestErrorKind::OnlyFailures, files, reason)
+                .remedy("check which column tells failures, or read a time in which attempts succeeded"));
+        }
+        if self.unstamped > 0 {
+            self.notices.push(IngestNotice::Unstamped { rows: self.unstamped });
+        }
+        let rest =
+            Rest { skipped: self.skipped, rows: self.rows, filtered: self.filtered, notices: self.notices };
+        Ok((profile, rest))
+    }
+}
+
+/// What there is to say beside the profile.
+pub(super) struct Rest {
+    pub(super) skipped: Skipped,
+    pub(super) rows: u64,
+    pub(super) filtered: u64,
+    pub(super) notices: Vec<IngestNotice>,
+}
+
+fn too_large(file: &str) -> IngestError {
+    IngestError::new(IngestErrorKind::TooLarge, file, ProfileError::TooMany.to_string())
+        .remedy("read it in parts")
+}
+
+fn nothing(files: &str, rows: u64, filtered: u64) -> IngestError {
+    if filtered > 0 {
+        let reason = format!("none of its {filtered} rows passes the filters");
+        return IngestError::new(IngestErrorKind::NothingSelected, files, reason)
+            .remedy("check --where, --since and --until");
+    }
+    let reason = if rows == 0 { "there is no row below its header" } else { "no row stands for an attempt" };
+    IngestError::new(IngestErrorKind::Empty, files, reason)
+}

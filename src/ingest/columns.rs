@@ -1,0 +1,380 @@
+//! Which column means what: by name where it was given, by what is known of the table, by its header.
+
+use super::dialect::Dialect;
+use super::duration::{self, Decimal, Unit};
+use super::error::{IngestError, IngestErrorKind};
+use super::known::{self, Known, Outcome};
+use super::options::Options;
+use super::timestamp;
+
+/// Where everything is in a record.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) format: String,
+    pub(super) duration: usize,
+    /// The name of the duration's column, or its number.
+    pub(super) duration_name: String,
+    /// The unit of bare numbers; `None` where each value carries its own.
+    pub(super) unit: Option<Unit>,
+    pub(super) decimal: Decimal,
+    pub(super) count: Option<usize>,
+    pub(super) timestamp: Option<usize>,
+    /// Whether the time stamp's column was named, so that a row without one is a bad row.
+    pub(super) timestamp_required: bool,
+    pub(super) outcomes: Vec<(usize, Outcome)>,
+    pub(super) groups: Vec<usize>,
+    pub(super) filters: Vec<Filter>,
+    /// How many fields a record has.
+    pub(super) width: usize,
+    pub(super) known: Option<&'static Known>,
+}
+
+/// A filter on one column.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pub(super) column: usize,
+    pub(super) value: String,
+    pub(super) negated: bool,
+}
+
+/// Names of a duration column, likeliest first; within a rank none is likelier than another.
+const DURATION_NAMES: &[&[&str]] = &[
+    &["service_time", "attempt_duration", "delivery_duration", "processing_time"],
+    &["duration", "elapsed", "elapsed_time", "time_taken", "took", "execution_time", "runtime", "run_time"],
+    &[
+        "latency",
+        "response_time",
+        "request_time",
+        "request_duration",
+        "response_duration",
+        "total_time",
+        "time_total",
+    ],
+];
+
+/// Names of a time stamp's column.
+const TIMESTAMP_NAMES: &[&str] = &[
+    "timestamp",
+    "time_stamp",
+    "ts",
+    "time",
+    "datetime",
+    "date_time",
+    "started_at",
+    "start_time",
+    "attempted_at",
+    "sent_at",
+    "created_at",
+    "start",
+    "event_time",
+];
+
+/// Names of columns that tell failures.
+const STATUS_NAMES: &[&str] = &[
+    "status",
+    "status_code",
+    "response_code",
+    "http_status",
+    "http_code",
+    "response_status",
+    "code",
+    "outcome",
+];
+const SUCCESS_NAMES: &[&str] = &["success", "succeeded", "successful", "ok"];
+const ERROR_NAMES: &[&str] = &["error", "error_message", "failure", "failed", "failure_message"];
+
+/// A name in lower case with `_` between its words, and the unit that its last word names.
+fn normalised(name: &str) -> (String, Option<Unit>) {
+    let mut words: Vec<String> = Vec::new();
+    let mut lower_before = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() {
+            words.push(String::new());
+            lower_before = false;
+            continue;
+        }
+        if words.is_empty() || letter.is_uppercase() && lower_before {
+            words.push(String::new());
+        }
+        lower_before = letter.is_lowercase() || letter.is_numeric();
+        if let Some(word) = words.last_mut() {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    let unit = words.last().and_then(|last| unit_word(last)).filter(|_| words.len() > 1);
+    if unit.is_some() {
+        words.pop();
+        if words.last().is_some_and(|word| word == "in") {
+            words.pop();
+        }
+    }
+    (words.join("_"), unit)
+}
+
+fn unit_word(word: &str) -> Option<Unit> {
+    Some(match word {
+        "s" | "sec" | "secs" | "second" | "seconds" => Unit::Seconds,
+        "ms" | "msec" | "msecs" | "milli" | "millis" | "millisecond" | "milliseconds" => Unit::Milliseconds,
+        "us" | "usec" | "usecs" | "micro" | "micros" | "microsecond" | "microseconds" => Unit::Microseconds,
+        "\u{b5}s" | "\u{3bc}s" => Unit::Microseconds,
+        "ns" | "nsec" | "nsecs" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => Unit::Nanoseconds,
+        _ => return None,
+    })
+}
+
+/// The header, the options, and the name of the file for messages.
+struct Finder<'a> {
+    file: &'a str,
+    header: Option<&'a [String]>,
+    sample: &'a [Vec<String>],
+    width: usize,
+}
+
+impl Finder<'_> {
+    fn error(&self, kind: IngestErrorKind, reason: String) -> IngestError {
+        IngestError::new(kind, self.file, reason)
+    }
+
+    /// A column by its name, or by its number from 1.
+    fn named(&self, name: &str) -> Result<usize, IngestError> {
+        if let Some(place) = self.header.and_then(|header| header.iter().position(|column| column == name)) {
+            return Ok(place);
+        }
+        match name.parse::<usize>() {
+            Ok(number) if (1..=self.width).contains(&number) => Ok(number - 1),
+            Ok(number) => Err(self
+                .error(IngestErrorKind::Column, format!("there is no column {number}"))
+                .remedy(format!("its columns are {}", self.columns()))),
+            Err(_) => Err(self
+                .error(IngestErrorKind::Column, format!("there is no column \"{name}\""))
+                .remedy(format!("its columns are {}", self.columns()))),
+        }
+    }
+
+    /// The columns for a message: their names, or their numbers.
+    fn columns(&self) -> String {
+        const MOST: usize = 20;
+        match self.header {
+            None => format!("1 to {} (there is no header)", self.width),
+            Some(header) => {
+                let shown: Vec<String> = header
+                    .iter()
+                    .take(MOST)
+                    .map(|name| format!("\"{}\"", name.chars().take(40).collect::<String>()))
+                    .collect();
+                let more = if header.len() > MOST { ", …" } else { "" };
+                format!("{}{more}", shown.join(", "))
+            }
+        }
+    }
+
+    fn show(&self, column: usize) -> String {
+        self.header
+            .and_then(|header| header.get(column))
+            .map_or_else(|| (column + 1).to_string(), ToOwned::to_owned)
+    }
+
+    /// The one column whose name is in the list; the first of the list wins.
+    fn by_names(&self, names: &[&str]) -> Option<usize> {
+        let normal: Vec<String> = self.header?.iter().map(|name| normalised(name).0).collect();
+        names.iter().find_map(|name| normal.iter().position(|column| column == name))
+    }
+
+    /// The duration's column, chosen by its name.
+    fn duration(&self) -> Result<usize, IngestError> {
+        if self.width == 1 {
+            return Ok(0);
+        }
+        let remedy = format!("name it with --column; its columns are {}", self.columns());
+        let Some(header) = self.header else {
+            let reason = format!("it has {} columns and no header to tell which is the duration", self.width);
+            return Err(self.error(IngestErrorKind::Column, reason).remedy(remedy));
+        };
+        let normal: Vec<String> = header.iter().map(|name| normalised(name).0).collect();
+        for rank in DURATION_NAMES {
+            let mut found = normal.iter().enumerate().filter(|(_, name)| rank.contains(&name.as_str()));
+            match (found.next(), found.next()) {
+                (None, _) => {}
+                (Some((column, _)), None) => return Ok(column),
+                (Some((one, _)), Some((other, _))) => {
+                    let reason =
+                        format!("both \"{}\" and \"{}\" may be the duration", header[one], header[other]);
+                    return Err(self.error(IngestErrorKind::Column, reason).remedy(remedy));
+                }
+            }
+        }
+        let ends = |name: &String| ["duration", "latency", "elapsed"].iter().any(|end| name.ends_with(end));
+        let mut found = normal.iter().enumerate().filter(|(_, name)| ends(name));
+        match (found.next(), found.next()) {
+            (Some((column, _)), None) => Ok(column),
+            _ => {
+                let reason = "no column can be told to be the duration".to_owned();
+                Err(self.error(IngestErrorKind::Column, reason).remedy(remedy))
+            }
+        }
+    }
+
+    /// The unit of a column: from its name, or `None` where its values carry their own.
+    fn unit(&self, column: usize, decimal: Decimal) -> Result<Option<Unit>, IngestError> {
+        let name = self.header.and_then(|header| header.get(column));
+        if let Some(unit) = name.and_then(|name| normalised(name).1) {
+            return Ok(Some(unit));
+        }
+        let values = || self.sample.iter().filter_map(|record| record.get(column)).map(|cell| cell.trim());
+        if values().any(|cell| duration::parse(cell.as_bytes(), None, decimal).is_ok()) {
+            return Ok(None);
+        }
+        let example = values().find(|cell| !duration::is_missing(cell.as_bytes())).unwrap_or("1.4");
+        let example: String = example.chars().take(20).collect();
+        let reason =
+            format!("column \"{}\" names no unit: its {example} may be s, ms, us or ns", self.show(column));
+        Err(self.error(IngestErrorKind::Unit, reason).remedy("say which with --unit"))
+    }
+
+    /// A time stamp's column by its name, if what it holds are times of day.
+    fn timestamp(&self) -> Option<usize> {
+        /// Earlier numbers are times since some start, or no times at all.
+        const YEAR_1980_NS: i64 = 315_532_800_000_000_000;
+        self.by_names(TIMESTAMP_NAMES).filter(|column| {
+            let mut cells = self.sample.iter().filter_map(|record| record.get(*column));
+            cells
+                .find(|cell| !duration::is_missing(cell.trim().as_bytes()))
+                .and_then(|cell| timestamp::parse(cell.as_bytes()).ok())
+                .is_some_and(|at| at.ns > YEAR_1980_NS)
+        })
+    }
+}
+
+impl Columns {
+    pub(super) fn find(file: &str, dialect: &mut Dialect, options: &Options) -> Result<Self, IngestError> {
+        if dialect.header.is_none() && options.column.is_none() {
+            dialect.header = dialect.sample.first().and_then(|record| known::header_by_shape(record));
+        }
+        let header = dialect.header.as_deref();
+        let width = header.map_or_else(|| dialect.sample.first().map_or(0, Vec::len), <[String]>::len);
+        let finder = Finder { file, header, sample: &dialect.sample, width };
+        let known = header.and_then(known::by_header).filter(|_| options.column.is_none());
+        let own = |name: &str| finder.named(name);
+        let duration = match (&options.column, known) {
+            (Some(name), _) => own(name)?,
+            (None, Some(known)) => own(known.duration)?,
+            (None, None) => finder.duration()?,
+        };
+        let decimal = options.decimal.unwrap_or(match dialect.delimiter {
+            b',' => Decimal::Point,
+            _ => Decimal::Either,
+        });
+        let unit = match (options.unit, known) {
+            (Some(unit), _) => Some(unit),
+            (None, Some(known)) => Some(known.unit),
+            (None, None) => finder.unit(duration, decimal)?,
+        };
+        let timestamp = match (&options.timestamp_column, known) {
+            (Some(name), _) => Some(own(name)?),
+            (None, Some(known)) => known.timestamp.map(own).transpose()?,
+            (None, None) => finder.timestamp(),
+        };
+        let outcomes = match known {
+            Some(known) => {
+                let present = known.outcomes.iter().filter_map(|(name, how)| Some((own(name).ok()?, *how)));
+                present.collect()
+            }
+            None => {
+                let lists = [
+                    (STATUS_NAMES, Outcome::Status),
+                    (SUCCESS_NAMES, Outcome::Success),
+                    (ERROR_NAMES, Outcome::Error),
+                ];
+                lists.iter().filter_map(|(names, how)| Some((finder.by_names(names)?, *how))).collect()
+            }
+        };
+        let mut filters = Vec::new();
+        for filter in &options.filters {
+            let column = own(&filter.column)?;
+            filters.push(Filter { column, value: filter.value.clone(), negated: filter.negated });
+        }
+        if let Some((column, value)) = known.and_then(|known| known.only) {
+            filters.push(Filter { column: own(column)?, value: value.to_owned(), negated: false });
+        }
+        if (options.since_ns.is_some() || options.until_ns.is_some()) && timestamp.is_none() {
+            let reason = "it has no column of time stamps, which --since and --until need".to_owned();
+            return Err(finder
+                .error(IngestErrorKind::Column, reason)
+                .remedy("name it with --timestamp-column"));
+        }
+        let delimited = if dialect.delimiter == b'\t' { "tsv" } else { "csv" };
+        Ok(Columns {
+            format: known.map_or(delimited, |known| known.format).to_owned(),
+            duration,
+            duration_name: finder.show(duration),
+            unit,
+            decimal,
+            count: options.count_column.as_deref().map(own).transpose()?,
+            timestamp,
+            timestamp_required: options.timestamp_column.is_some(),
+            outcomes,
+            groups: options.group_by.iter().map(|name| own(name)).collect::<Result<_, _>>()?,
+            filters,
+            width,
+            known,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(text: &str, options: &Options) -> Result<Columns, IngestError> {
+        let rows: Vec<Vec<String>> =
+            text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        let (header, sample) = (rows[0].clone(), rows[1..].to_vec());
+        Columns::find("x.csv", &mut Dialect { delimiter: b',', header: Some(header), sample }, options)
+    }
+
+    #[test]
+    fn the_unit_is_in_the_name() {
+        for (name, base, unit) in [
+            ("duration_ms", "duration", Some(Unit::Milliseconds)),
+            ("durationMs", "duration", Some(Unit::Milliseconds)),
+            ("Duration (ms)", "duration", Some(Unit::Milliseconds)),
+            ("latency.seconds", "latency", Some(Unit::Seconds)),
+            ("elapsed_in_micros", "elapsed", Some(Unit::Microseconds)),
+            ("took [ns]", "took", Some(Unit::Nanoseconds)),
+            ("@timestamp", "timestamp", None),
+            ("responseCode", "response_code", None),
+            ("s", "s", None),
+        ] {
+            assert_eq!(normalised(name), (base.to_owned(), unit), "{name}");
+        }
+    }
+
+    #[test]
+    fn columns_are_chosen_by_name_and_never_by_guess() {
+        let found =
+            find("timestamp,endpoint,status,duration_ms\n1700000000,a,200,5\n", &Options::default()).unwrap();
+        assert_eq!((found.duration, found.unit, found.timestamp), (3, Some(Unit::Milliseconds), Some(0)));
+        assert_eq!(found.outcomes, [(2, Outcome::Status)]);
+        for (text, part) in [
+            ("a,b\n1,2\n", "no column can be told"),
+            ("duration_ms,elapsed_ms\n1,2\n", "both \"duration_ms\" and \"elapsed_ms\""),
+            ("t,duration\n1,95\n", "its 95 may be s, ms"),
+        ] {
+            let error = find(text, &Options::default()).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let options =
+            Options { column: Some("b".to_owned()), unit: Some(Unit::Seconds), ..Options::default() };
+        assert_eq!(find("a,b\n1,2\n", &options).unwrap().duration, 1);
+        let options = Options { group_by: vec!["host".to_owned()], ..options };
+        let error = find("a,b\n1,2\n", &options).unwrap_err().to_string();
+        assert!(error.contains("\"host\"") && error.contains("\"a\", \"b\""), "{error}");
+    }
+
+    #[test]
+    fn a_column_called_time_that_holds_durations_is_no_time_stamp() {
+        let found = find("time,duration_ms\n0.12,5\n", &Options::default()).unwrap();
+        assert_eq!(found.timestamp, None);
+    }
+}

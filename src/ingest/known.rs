@@ -1,0 +1,188 @@
+//! Tables that are recognised by their header or shape.
+
+use super::duration::Unit;
+
+/// What is known of a program's table.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// As the report names it.
+    pub(super) format: &'static str,
+    /// Columns that are all in its header, and in no other's.
+    signature: &'static [&'static str],
+    pub(super) duration: &'static str,
+    pub(super) unit: Unit,
+    /// The column of the time stamp, if it holds the time of day and not one since the start of the run.
+    pub(super) timestamp: Option<&'static str>,
+    /// Columns that tell failures, with how they tell it.
+    pub(super) outcomes: &'static [(&'static str, Outcome)],
+    /// Only these rows hold durations.
+    pub(super) only: Option<(&'static str, &'static str)>,
+    /// Which attempts are missing from the table.
+    pub(super) absent: Option<&'static str>,
+}
+
+/// How a column tells that an attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// An HTTP status or a word: 400 and above, 0, `failed`, `error`, `timeout` are failures.
+    Status,
+    /// `true` or `1` where the attempt succeeded.
+    Success,
+    /// Anything but an empty cell, `false`, `0` or `none` where it failed.
+    Error,
+}
+
+/// Load tools: what they measure is the endpoint's latency.
+pub(super) const KNOWN: &[Known] = &[
+    Known {
+        format: "hey csv",
+        signature: &["response-time", "DNS+dialup", "Response-delay", "offset"],
+        duration: "response-time",
+        unit: Unit::Seconds,
+        timestamp: None,
+        outcomes: &[("status-code", Outcome::Status)],
+        only: None,
+        absent: Some("hey leaves out requests that failed or timed out without an answer"),
+    },
+    Known {
+        format: "oha csv",
+        signature: &["request-start", "request-duration", "Response-delay"],
+        duration: "request-duration",
+        unit: Unit::Seconds,
+        timestamp: None,
+        outcomes: &[("status", Outcome::Status)],
+        only: None,
+        absent: Some("oha leaves out requests that failed or timed out without an answer"),
+    },
+    Known {
+        format: "JMeter csv",
+        signature: &["timeStamp", "elapsed"],
+        duration: "elapsed",
+        unit: Unit::Milliseconds,
+        timestamp: Some("timeStamp"),
+        outcomes: &[("success", Outcome::Success)],
+        only: None,
+        absent: None,
+    },
+];
+
+/// The columns that JMeter writes by default, for a file without a header.
+pub(super) const JMETER_COLUMNS: [&str; 17] = [
+    "timeStamp",
+    "elapsed",
+    "label",
+    "responseCode",
+    "responseMessage",
+    "threadName",
+    "dataType",
+    "success",
+    "failureMessage",
+    "bytes",
+    "sentBytes",
+    "grpThreads",
+    "allThreads",
+    "URL",
+    "Latency",
+    "IdleTime",
+    "Connect",
+];
+
+/// The table that a header belongs to.
+pub(super) fn by_header(header: &[String]) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.signature.iter().all(|name| header.iter().any(|column| column == name)))
+}
+
+/// The header of a table that is recognised by the shape of its records alone.
+pub(super) fn header_by_shape(record: &[String]) -> Option<Vec<String>> {
+    let is_number = |cell: &String, digits: std::ops::RangeInclusive<usize>| {
+        digits.contains(&cell.len()) && cell.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let jmeter = (16..=JMETER_COLUMNS.len()).contains(&record.len())
+        && is_number(&record[0], 13..=13)
+        && is_number(&record[1], 1..=8)
+        && matches!(record[7].as_str(), "true" | "false");
+    jmeter.then(|| {
+        let mut names = JMETER_COLUMNS.to_vec();
+        if record.len() == 16 {
+            // Before 3.1 there was no sentBytes.
+            names.retain(|name| *name != "sentBytes");
+        }
+        names.into_iter().map(str::to_owned).collect()
+    })
+}
+
+impl Outcome {
+    /// Whether a cell says that the attempt failed.
+    pub(super) fn failed(self, cell: &[u8]) -> bool {
+        let cell = cell.trim_ascii();
+        let is_one_of = |words: &[&str]| words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()));
+        match self {
+            Outcome::Success => is_one_of(&["false", "0", "no", "f", "n"]),
+            Outcome::Error => {
+                !cell.is_empty() && !is_one_of(&["false", "0", "no", "none", "null", "\\N", "-", "f", "nil"])
+            }
+            Outcome::Status => {
+                let digits = cell.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                if digits > 0 {
+                    let code =
+                        cell[..digits].iter().take(6).fold(0u32, |sum, d| sum * 10 + u32::from(d - b'0'));
+                    code == 0 || code >= 400
+                } else {
+                    is_one_of(&[
+                        "false",
+                        "fail",
+                        "failed",
+                        "failure",
+                        "error",
+                        "errored",
+                        "timeout",
+                        "timed_out",
+                        "timed out",
+                        "ko",
+                        "dead",
+                        "dead_letter",
+                        "exhausted",
+                        "refused",
+                        "cancelled",
+                        "canceled",
+                    ])
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_told_from_status_success_and_error() {
+        for (outcome, cell, failed) in [
+            (Outcome::Status, "200", false),
+            (Outcome::Status, "302", false),
+            (Outcome::Status, "503", true),
+            (Outcome::Status, "0", true),
+            (Outcome::Status, "404 Not Found", true),
+            (Outcome::Status, "Timeout", true),
+            (Outcome::Status, "delivered", false),
+            (Outcome::Status, "", false),
+            (Outcome::Success, "true", false),
+            (Outcome::Success, "FALSE", true),
+            (Outcome::Error, "", false),
+            (Outcome::Error, "None", false),
+            (Outcome::Error, "connection refused", true),
+        ] {
+            assert_eq!(outcome.failed(cell.as_bytes()), failed, "{outcome:?} {cell}");
+        }
+    }
+
+    #[test]
+    fn jmeter_without_a_header_is_recognised_by_shape() {
+        let record = "1551783627191,351,JR-OK,200,OK,Thread 1-1,text,true,,18,8,1,1,null,0,0,0";
+        let cells: Vec<String> = record.split(',').map(str::to_owned).collect();
+        assert_eq!(header_by_shape(&cells).unwrap().len(), 17);
+        assert_eq!(header_by_shape(&cells[..16]).unwrap()[10], "grpThreads");
+        assert!(header_by_shape(&["1".to_owned()]).is_none());
+    }
+}

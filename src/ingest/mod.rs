@@ -1,0 +1,114 @@
+//! Files of measurements → a [`ServiceProfile`]: what it is, which column, which unit, and nothing half-read in silence.
+//!
+//! [`read_files`] is the door. It tells the format by header or shape, reads every row or counts why it could not, and
+//! returns the profile with remarks. Input is read in bounded memory; errors carry file, line, reason and remedy.
+
+mod collect;
+mod columns;
+mod dialect;
+mod duration;
+mod error;
+mod known;
+mod notice;
+mod open;
+mod options;
+mod records;
+mod saved;
+mod skipped;
+mod summary;
+mod table;
+mod timestamp;
+
+use crate::profile::ServiceProfile;
+use collect::Collector;
+use open::Input;
+use std::io::Read;
+
+pub use duration::{Decimal, DurationError, Unit, parse as parse_duration};
+pub use error::{IngestError, IngestErrorKind};
+pub use notice::IngestNotice;
+pub use open::STDIN;
+pub use options::{BadRows, Correction, InputFormat, Options, Where};
+pub use saved::to_json;
+pub use skipped::{Place, Skipped, SkippedReason};
+pub use summary::{
+    ArrivalSummary, CapSummary, GroupSummary, OTHERS, ServiceQuantile, SourceSummary, Summary,
+};
+pub use timestamp::{Timestamp, TimestampError, parse as parse_timestamp, show as show_second};
+
+/// The quantiles that are reported.
+pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Ingested {
+    /// The profile.
+    pub profile: ServiceProfile,
+    /// Rows that hold an attempt and passed the filters, skipped ones included.
+    pub rows: u64,
+    /// Rows that a filter left out.
+    pub filtered: u64,
+    /// Rows that could not be read.
+    pub skipped: Skipped,
+    /// Remarks for the reader, the most important first.
+    pub notices: Vec<IngestNotice>,
+}
+
+/// Reads files, or standard input for [`STDIN`], into one profile.
+///
+/// # Errors
+/// If a file cannot be opened, is not what it was said to be, holds nothing, or too much of it cannot be read.
+pub fn read_files(files: &[String], options: &Options) -> Result<Ingested, IngestError> {
+    let mut collector = Collector::new(options)?;
+    for name in files {
+        read_input(Input::open(name)?, &mut collector)?;
+    }
+    finish(collector, files.first().map_or("input", String::as_str))
+}
+
+/// Reads what other commands take as `--profile FILE`: a saved profile, or any file that is recognised by itself.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn load(file: &str) -> Result<Ingested, IngestError> {
+    read_files(&[file.to_owned()], &Options::default())
+}
+
+/// Reads one stream, known by `name` in messages, into a profile.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_stream(
+    name: &str,
+    stream: impl Read + Send + 'static,
+    options: &Options,
+) -> Result<Ingested, IngestError> {
+    let mut collector = Collector::new(options)?;
+    read_input(Input::from_reader(name, Box::new(stream))?, &mut collector)?;
+    finish(collector, name)
+}
+
+fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError> {
+    input.check_text()?;
+    match collector.options.format {
+        InputFormat::Auto if saved::is_profile(&input) => read_profile(input, collector),
+        InputFormat::Profile => read_profile(input, collector),
+        InputFormat::Auto | InputFormat::Csv | InputFormat::Tsv => table::read(input, collector),
+    }
+}
+
+fn read_profile(input: Input, collector: &mut Collector) -> Result<(), IngestError> {
+    let name = input.name.clone();
+    collector.profile(&name, saved::read(input)?)
+}
+
+fn finish(collector: Collector, name: &str) -> Result<Ingested, IngestError> {
+    let (profile, rest) = collector.finish(name)?;
+    let mut notices = rest.notices;
+    if rest.skipped.rows() > 0 {
+        notices.push(IngestNotice::SkippedRows(rest.skipped.clone()));
+    }
+    notices.extend(notice::of_profile(&profile));
+    notices.dedup();
+    Ok(Ingested { profile, rows: rest.rows, filtered: rest.filtered, skipped: rest.skipped, notices })
+}

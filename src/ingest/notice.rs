@@ -1,0 +1,233 @@
+//! What the reader of a profile should know about the input.
+
+use super::skipped::Skipped;
+use crate::notice::Note;
+use crate::profile::{MOST_GROUPS, SavedNotice, ServiceProfile};
+use crate::units::human;
+
+/// A remark on what was read. The text is made in [`IngestNotice::note`] alone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IngestNotice {
+    /// The mean is far above the median, so a median says nothing about capacity.
+    MeanFarAboveMedian {
+        /// How many times the median the mean is.
+        ratio: f64,
+    },
+    /// What was measured is the endpoint's latency, not the time for which a worker was held.
+    EndpointLatency {
+        /// The format that was recognised.
+        format: &'static str,
+    },
+    /// Latency was turned into service time.
+    Corrected {
+        /// How.
+        correction: String,
+    },
+    /// The export leaves attempts out.
+    AbsentAttempts {
+        /// Which.
+        explanation: &'static str,
+    },
+    /// The arrivals are those that a load tool made.
+    LoadToolArrivals {
+        /// The format that was recognised.
+        format: &'static str,
+    },
+    /// Some attempts failed; they count.
+    Failures {
+        /// How many.
+        failures: u64,
+        /// Of how many attempts.
+        count: u64,
+        /// The exact mean of the failed ones, in seconds.
+        mean_s: f64,
+    },
+    /// Rows were skipped.
+    SkippedRows(Skipped),
+    /// Rows without a readable time stamp count in the service time and not in the arrivals.
+    Unstamped {
+        /// How many.
+        rows: u64,
+    },
+    /// Dates carry no zone.
+    ZoneAssumed {
+        /// In which file.
+        file: String,
+    },
+    /// The data are too few for a quantile.
+    UnsupportedQuantile {
+        /// The lowest quantile that is not supported.
+        quantile: f64,
+        /// How many attempts there are.
+        count: u64,
+    },
+    /// More groups than are told apart.
+    GroupsJoined {
+        /// Attempts that were counted with the others.
+        attempts: u64,
+    },
+    /// The recording is too short to have seen a whole week.
+    ShortSpan {
+        /// Its length in seconds.
+        span_s: f64,
+    },
+    /// The time stamps lie further apart than any log does.
+    WildSpan {
+        /// The span in seconds.
+        span_s: f64,
+    },
+    /// The burstiness of arrivals cannot be told.
+    NoInterarrivalTimes {
+        /// Whether that is because time stamps are too coarse for the rate.
+        coarse: bool,
+    },
+    /// What saving had to give up.
+    Saved(SavedNotice),
+}
+
+/// A mean so many times the median makes sizing from the median wrong by as much.
+const FAR_ABOVE: f64 = 5.0;
+
+/// A week: traffic that is not seen for so long has not shown its peak.
+const WEEK_S: f64 = 7.0 * 86_400.0;
+
+/// Two years: beyond, some time stamps are wrong (a zero is 1970), and they blur the busiest minute.
+const LONGEST_SPAN_S: f64 = 2.0 * 365.25 * 86_400.0;
+
+/// The remarks that follow from a profile alone.
+pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
+    let mut notices = Vec::new();
+    if let Some(ratio) = profile.mean_over_median().filter(|ratio| *ratio >= FAR_ABOVE) {
+        notices.push(IngestNotice::MeanFarAboveMedian { ratio });
+    }
+    if let Some(mean) = profile.times().failure_mean() {
+        let (failures, count) = (profile.failures(), profile.count());
+        notices.push(IngestNotice::Failures { failures, count, mean_s: mean.get() });
+    }
+    if let Some(correction) = &profile.source().correction {
+        notices.push(IngestNotice::Corrected { correction: correction.clone() });
+    }
+    let unsupported = super::QUANTILES.iter().find(|quantile| !profile.times().supports(**quantile));
+    if let Some(quantile) = unsupported {
+        notices.push(IngestNotice::UnsupportedQuantile { quantile: *quantile, count: profile.count() });
+    }
+    if profile.groups().others().count() > 0 {
+        notices.push(IngestNotice::GroupsJoined { attempts: profile.groups().others().count() });
+    }
+    if let Some(arrivals) = profile.arrivals() {
+        if arrivals.span_s() > LONGEST_SPAN_S {
+            notices.push(IngestNotice::WildSpan { span_s: arrivals.span_s() });
+        }
+        // A day is left out at most: a week of logs is seldom a week to the second.
+        if arrivals.span_s() < WEEK_S - 86_400.0 {
+            notices.push(IngestNotice::ShortSpan { span_s: arrivals.span_s() });
+        }
+        if arrivals.interarrival_scv().is_none() {
+            notices.push(IngestNotice::NoInterarrivalTimes { coarse: arrivals.has_coarse_stamps() });
+        }
+    }
+    notices
+}
+
+impl IngestNotice {
+    /// The remark in words.
+    #[must_use]
+    pub fn note(&self) -> Note {
+        match self {
+            IngestNotice::MeanFarAboveMedian { ratio } => Note::warning(
+                "mean-far-above-median",
+                format!("the mean is {} times the median", human::significant(*ratio, 2)),
+            )
+            .with_hint("size from the mean: a few slow attempts hold most of the workers"),
+            IngestNotice::EndpointLatency { format } => Note::warning(
+                "endpoint-latency",
+                format!("{format} measures the endpoint's latency, typically 60 to 80% of the time that a worker is held"),
+            )
+            .with_hint("correct with --overhead DURATION or --endpoint-share PERCENT"),
+            IngestNotice::Corrected { correction } => {
+                Note::info("latency-corrected", format!("latency was made service time: {correction}"))
+            }
+            IngestNotice::AbsentAttempts { explanation } => {
+                Note::warning("attempts-missing", (*explanation).to_owned())
+                    .with_hint("they held workers too, so the true mean is higher")
+            }
+            IngestNotice::LoadToolArrivals { format } => Note::info(
+                "load-tool-arrivals",
+                format!("the arrivals are those that the load tool made ({format}), not those of production"),
+            )
+            .with_hint("give the rate with --rate when sizing"),
+            IngestNotice::Failures { failures, count, mean_s } => Note::info(
+                "failures-included",
+                format!(
+                    "{} of {} failed ({}), {} long on average; they held workers and are counted",
+                    human::count(*failures),
+                    human::counted(*count, "attempt"),
+                    human::percent(*failures as f64 / (*count).max(1) as f64),
+                    human::duration(*mean_s)
+                ),
+            ),
+            IngestNotice::SkippedRows(skipped) => Note::warning(
+                "rows-skipped",
+                format!("{} skipped: {}", human::counted(skipped.rows(), "row"), skipped.describe()),
+            ),
+            IngestNotice::Unstamped { rows } => Note::warning(
+                "rows-without-time-stamp",
+                format!(
+                    "{} without a readable time stamp: counted in the service time, not in the arrivals",
+                    human::counted(*rows, "row")
+                ),
+            ),
+            IngestNotice::ZoneAssumed { file } => {
+                Note::info("zone-assumed", format!("the dates in {file} carry no zone and are taken as UTC"))
+            }
+            IngestNotice::UnsupportedQuantile { quantile, count } => Note::info(
+                "few-attempts",
+                format!(
+                    "{} do not support quantiles from p{} on (fewer than ten lie beyond)",
+                    human::counted(*count, "attempt"),
+                    human::significant(quantile * 100.0, 4)
+                ),
+            ),
+            IngestNotice::GroupsJoined { attempts } => Note::warning(
+                "groups-joined",
+                format!(
+                    "{} of further groups are shown together as others",
+                    human::counted(*attempts, "attempt")
+                ),
+            )
+            .with_hint(format!("group by a column with fewer values ({MOST_GROUPS} are told apart), or select with --where")),
+            IngestNotice::ShortSpan { span_s } => Note::info(
+                "span-shorter-than-a-week",
+                format!("the time stamps span {}: the busiest minute of a week may be busier", human::duration(*span_s)),
+            ),
+            IngestNotice::WildSpan { span_s } => Note::warning(
+                "time-stamps-implausible",
+                format!("the time stamps span {}: some are wrong, and the rates with them", human::duration(*span_s)),
+            )
+            .with_hint("leave them out with --since and --until"),
+            IngestNotice::NoInterarrivalTimes { coarse: true } => Note::info(
+                "time-stamps-coarse",
+                "the time stamps are too coarse for the rate, so the time between arrivals is not known",
+            ),
+            IngestNotice::NoInterarrivalTimes { coarse: false } => Note::info(
+                "arrivals-not-in-order",
+                "the time between arrivals is not known: stamps far out of order, counts, or recordings that overlap",
+            ),
+            IngestNotice::Saved(SavedNotice::CoarserHistogram) => Note::warning(
+                "saved-coarser",
+                "the saved profile holds quantiles within 1% instead of 0.1%, to stay below 100 kB",
+            ),
+            IngestNotice::Saved(SavedNotice::CoarserGroups) => Note::info(
+                "saved-groups-coarser",
+                "the saved profile holds the quantiles of groups within 1% instead of 0.1%, to stay below 100 kB",
+            ),
+            IngestNotice::Saved(SavedNotice::GroupsJoined { joined, kept }) => Note::warning(
+                "saved-groups-joined",
+                format!(
+                    "the saved profile tells {} apart and holds {joined} more together as others, to stay below 100 kB",
+                    human::counted(*kept as u64, "group")
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Files, standard input and compressed streams as one stream of plain bytes.
+
+use super::error::{IngestError, IngestErrorKind};
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// The name under which standard input is read.
+pub const STDIN: &str = "-";
+
+/// How much of the beginning is looked at to tell what it is.
+pub(super) const HEAD: usize = 64 * 1024;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 * 1024;
+
+/// A stream of plain bytes, its first bytes at hand.
+pub(super) struct Input {
+    pub(super) name: String,
+    /// The first bytes, at most [`HEAD`]; they are part of the stream as well.
+    pub(super) head: Vec<u8>,
+    /// Whether the head is all there is.
+    pub(super) whole: bool,
+    stream: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// Opens a file, or standard input for [`STDIN`].
+    pub(super) fn open(name: &str) -> Result<Self, IngestError> {
+        let unreadable = |error: io::Error| {
+            IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be opened: {error}"))
+        };
+        if name == STDIN {
+            return Self::from_reader(name, Box::new(io::stdin()));
+        }
+        let file = File::open(name).map_err(unreadable)?;
+        if file.metadata().map_err(unreadable)?.is_dir() {
+            return Err(IngestError::new(IngestErrorKind::Unreadable, name, "it is a directory")
+                .remedy("name the files in it"));
+        }
+        Self::from_reader(name, Box::new(file))
+    }
+
+    /// Unpacks what is compressed (told by its first bytes, whatever it is called) and removes a byte-order mark.
+    pub(super) fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, IngestError> {
+        let mut raw = BufReader::with_capacity(BUFFER, reader);
+        let magic = raw.fill_buf().map_err(|error| read_failed(name, &error))?;
+        let mut stream: Box<dyn Read + Send> = if magic.starts_with(b"\x1f\x8b") {
+            Box::new(MultiGzDecoder::new(raw))
+        } else if magic.starts_with(b"\x28\xb5\x2f\xfd") {
+            Box::new(ZstdFrames { source: Some(raw), frame: None })
+        } else {
+            Box::new(raw)
+        };
+        let mut head = Vec::with_capacity(HEAD);
+        let read = stream.by_ref().take(HEAD as u64).read_to_end(&mut head);
+        read.map_err(|error| read_failed(name, &error))?;
+        let whole = head.len() < HEAD;
+        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+            return Err(utf16(name));
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+        }
+        Ok(Input { name: name.to_owned(), head, whole, stream })
+    }
+
+    /// Refuses what cannot be text of one byte a character: empty input, UTF-16, binary.
+    pub(super) fn check_text(&self) -> Result<(), IngestError> {
+        if self.head.iter().all(u8::is_ascii_whitespace) && self.whole {
+            return Err(IngestError::new(IngestErrorKind::Empty, &self.name, "there is nothing in it"));
+        }
+        let Some(nul) = memchr::memchr(0, &self.head) else { return Ok(()) };
+        let zeros = self.head.iter().filter(|byte| **byte == 0).count();
+        if zeros * 3 > self.head.len() && nul < 2 {
+            return Err(utf16(&self.name));
+        }
+        Err(IngestError::new(IngestErrorKind::Encoding, &self.name, "it is binary: it holds zero bytes"))
+    }
+
+    /// The whole stream, the head included.
+    pub(super) fn into_stream(self) -> impl BufRead + Send {
+        BufReader::with_capacity(BUFFER, io::Cursor::new(self.head).chain(self.stream))
+    }
+}
+
+fn utf16(name: &str) -> IngestError {
+    IngestError::new(IngestErrorKind::Encoding, name, "it is UTF-16")
+        .remedy("convert it first: iconv -f UTF-16 -t UTF-8")
+}
+
+/// What a failed read means: of a compressed file most often that it was cut short.
+pub(super) fn read_failed(name: &str, error: &io::Error) -> IngestError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => IngestError::new(
+            IngestErrorKind::Compression,
+            name,
+            "its compressed bytes end in the middle: the file was cut short",
+        )
+        .remedy("copy it again, or unpack what is there and read that"),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => IngestError::new(
+            IngestErrorKind::Compression,
+            name,
+            format!("its compressed bytes are damaged: {error}"),
+        ),
+        _ => IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be read: {error}")),
+    }
+}
+
+/// All frames of a zstd stream, one after the other; parallel compressors write many.
+struct ZstdFrames<R: Read> {
+    source: Option<R>,
+    frame: Option<Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>>,
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                match frame.read(buffer) {
+                    Ok(0) if !buffer.is_empty() => {
+                        self.source = self.frame.take().map(|frame| frame.into_inner());
+                    }
+                    Err(error) if ends_early(&error) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    result => return result,
+                }
+            }
+            let Some(mut source) = self.source.take() else { return Ok(0) };
+            if source.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let magic = source.fill_buf()?;
+            // A skippable frame: its magic number and the length of what to skip.
+            if magic.len() >= 4 && (magic[0] & 0xf0) == 0x50 && magic[1..4] == [0x2a, 0x4d, 0x18] {
+                let mut header = [0; 8];
+                source.read_exact(&mut header)?;
+                let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+                let skipped = io::copy(&mut source.by_ref().take(length.into()), &mut io::sink())?;
+                if skipped < u64::from(length) {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                self.source = Some(source);
+                continue;
+            }
+            let decoder = StreamingDecoder::new(source).map_err(|error| {
+                let error = io::Error::new(io::ErrorKind::InvalidData, error);
+                if ends_early(&error) { io::ErrorKind::UnexpectedEof.into() } else { error }
+            })?;
+            self.frame = Some(Box::new(decoder));
+        }
+    }
+}
+
+/// Whether a decoder failed because its source came to an end.
+fn ends_early(error: &io::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> =
+        error.get_ref().map(|error| error as &(dyn std::error::Error + 'static));
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
+            return io.kind() == io::ErrorKind::UnexpectedEof;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn open(bytes: &[u8]) -> Result<Input, IngestError> {
+        Input::from_reader("x", Box::new(io::Cursor::new(bytes.to_vec())))
+    }
+
+    fn all(bytes: &[u8]) -> Result<Vec<u8>, io::Error> {
+        let mut read = Vec::new();
+        open(bytes).map_err(io::Error::other)?.into_stream().read_to_end(&mut read)?;
+        Ok(read)
+    }
+
+    fn gz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zst(bytes: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn compressed_streams_are_unpacked_frame_after_frame() {
+        let text = b"a,b\n1,2\n".repeat(50_000);
+        assert_eq!(all(&text).unwrap(), text);
+        assert_eq!(all(&gz(&text)).unwrap(), text);
+        assert_eq!(all(&[gz(b"a"), gz(b"b")].concat()).unwrap(), b"ab");
+        assert_eq!(all(&zst(&text)).unwrap(), text);
+        let skippable = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00xyz".to_vec();
+        assert_eq!(all(&[zst(b"a"), skippable, zst(b"b")].concat()).unwrap(), b"ab");
+    }
+
+    #[test]
+    fn a_compressed_stream_that_was_cut_short_is_an_error() {
+        let text: Vec<u8> =
+            (0..300_000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761)).to_be_bytes()).collect();
+        for packed in [gz(&text), zst(&text)] {
+            let error = all(&packed[..packed.len() / 2]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
+            assert!(read_failed("x", &error).reason.contains("cut short"));
+        }
+        let packed = gz(b"short");
+        let error = open(&packed[..packed.len() - 9]).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind, IngestErrorKind::Compression);
+    }
+
+    #[test]
+    fn utf16_and_binary_are_refused_by_name_and_a_byte_order_mark_is_removed() {
+        assert!(open(b"\xff\xfea\0").map(|_| ()).unwrap_err().to_string().contains("UTF-16"));
+        let without_mark: Vec<u8> = "duration\n1\n".bytes().flat_map(|byte| [byte, 0]).collect();
+        let error = open(&without_mark).unwrap().check_text().unwrap_err();
+        assert!(error.to_string().contains("UTF-16"), "{error}");
+        let error = open(b"abc\0def").unwrap().check_text().unwrap_err();
+        assert!(error.to_string().contains("binary"), "{error}");
+        assert_eq!(open(b"\xef\xbb\xbfa,b").unwrap().head, b"a,b");
+        assert_eq!(open(b" \n").unwrap().check_text().unwrap_err().kind, IngestErrorKind::Empty);
+    }
+}
