@@ -64,7 +64,7 @@ impl Command {
     fn plot(&self) -> Option<&Plot> {
         match self {
             Command::Size(args) => Some(&args.plot),
-            Command::Drain(_) | Command::Completions(_) | Command::Man(_) => None,
+            _ => None,
         }
     }
 }
