@@ -1,11 +1,11 @@
 //! `whsize drain`.
 
+use super::service::{Service, ServiceArgs};
 use super::values::earlier_depth;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use whsize::drain::{Consumers, EarlierDepth, Question, RetryLimit};
 use whsize::report::{self, Report};
-use whsize::sizing::ServiceTime;
-use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
+use whsize::units::{ArrivalRate, Count, Seconds, Share};
 
 /// How long until the backlog is gone, and how many workers clear it by a deadline?
 #[derive(clap::Args, Debug)]
@@ -42,18 +42,13 @@ pub(crate) struct Args {
     max_attempts: Option<u32>,
 
     /// Workers; without them, the number for --within and --acceptable-latency is found
-    #[arg(long, value_name = "N", value_parser = Count::parse_positive, requires = "mean",
-          conflicts_with = "served_rate", help_heading = "Consumers")]
-    workers: Option<Count>,
-    /// Mean service time: how long an attempt occupies a worker, lease to acknowledgement
-    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, conflicts_with = "served_rate",
+    #[arg(long, value_name = "N", value_parser = Count::parse_positive, conflicts_with = "served_rate",
           help_heading = "Consumers")]
-    mean: Option<Seconds>,
-    /// Squared coefficient of variation of the service time (1 is exponential)
-    #[arg(long, value_name = "X", requires = "mean", help_heading = "Consumers")]
-    scv: Option<Ratio>,
+    workers: Option<Count>,
+    #[command(flatten, next_help_heading = "Consumers")]
+    service: ServiceArgs,
     /// Attempts a second that are served, instead of workers and their service time
-    #[arg(long, value_name = "R", help_heading = "Consumers")]
+    #[arg(long, value_name = "R", conflicts_with_all = ["mean", "profile"], help_heading = "Consumers")]
     served_rate: Option<ArrivalRate>,
     /// The most attempts a second that the receiving side takes
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Consumers")]
@@ -73,16 +68,19 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self) -> Result<Report> {
-        let question = self.question();
+        let service = self.service.read()?;
+        let question = self.question(service.as_ref())?;
         let answered = question.answer()?;
-        Ok(report::drain::report(&question, &answered)?)
+        let mut report = report::drain::report(&question, &answered)?;
+        report.notes.extend(service.iter().flat_map(Service::notes));
+        Ok(report)
     }
 
-    fn question(&self) -> Question {
-        Question {
+    fn question(&self, service: Option<&Service>) -> Result<Question> {
+        Ok(Question {
             backlog: self.backlog.get(),
             rate: self.rate.clone(),
-            consumers: self.consumers(),
+            consumers: self.consumers(service)?,
             retries: self
                 .failure_share
                 .clone()
@@ -94,18 +92,20 @@ impl Args {
             oldest_age: self.oldest_age.clone(),
             acceptable_latency: self.acceptable_latency.clone(),
             confidence: self.confidence.clone(),
-        }
+        })
     }
 
-    fn consumers(&self) -> Option<Consumers> {
-        if let Some(rate) = &self.served_rate {
-            return Some(Consumers::Rate(rate.clone()));
+    fn consumers(&self, service: Option<&Service>) -> Result<Option<Consumers>> {
+        let workers = self.workers.map(Count::get);
+        match (&self.served_rate, service) {
+            (Some(rate), _) => Ok(Some(Consumers::Rate(rate.clone()))),
+            (None, Some(service)) => Ok(Some(Consumers::Pool { workers, service: service.time.clone() })),
+            (None, None) if workers.is_some() => {
+                bail!(
+                    "--workers needs their service time; give --mean, such as --mean 0.2, or --profile FILE"
+                )
+            }
+            (None, None) => Ok(None),
         }
-        let mean = self.mean.clone()?;
-        let service = match &self.scv {
-            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
-            None => ServiceTime::exponential(mean),
-        };
-        Some(Consumers::Pool { workers: self.workers.map(Count::get), service })
     }
 }

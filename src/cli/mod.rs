@@ -5,6 +5,7 @@ mod ingest;
 mod output;
 mod packaging;
 mod plot;
+mod service;
 mod size;
 mod values;
 

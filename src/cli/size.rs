@@ -1,16 +1,19 @@
 //! `whsize size`.
 
 use super::plot::Plot;
+use super::service::{Service, ServiceArgs};
 use super::values::{QuantileLimit, Surge, quantile_limit, surge};
 use anyhow::{Result, bail};
+use whsize::notice::Note;
 use whsize::report::{self, Report};
-use whsize::sizing::{Demand, Objective, Question, Retries, Scenario, ServiceTime};
+use whsize::sizing::{Demand, Objective, Question, Retries, Sample, Scenario};
 use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
 
 /// How many workers? From traffic and objectives to a pool size
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   whsize size --rate 900 --mean 1.4 --wait 0.5
+  whsize size --profile attempts.csv --wait 0.5
   whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
   whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
@@ -19,12 +22,8 @@ pub(crate) struct Args {
     /// All attempts a second, retries included, as measured at the queue
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Traffic")]
     rate: Option<ArrivalRate>,
-    /// Mean service time: how long an attempt occupies a worker, lease to acknowledgement
-    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Traffic")]
-    mean: Option<Seconds>,
-    /// Squared coefficient of variation of the service time (1 is exponential)
-    #[arg(long, value_name = "X", help_heading = "Traffic")]
-    scv: Option<Ratio>,
+    #[command(flatten, next_help_heading = "Traffic")]
+    service: ServiceArgs,
     /// Squared coefficient of variation of the times between arrivals (1 is a Poisson stream)
     #[arg(long, value_name = "X", help_heading = "Traffic")]
     arrival_scv: Option<Ratio>,
@@ -69,6 +68,13 @@ pub(crate) struct Args {
     /// Judge this pool instead of finding one
     #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Objectives, one or more")]
     workers: Option<Count>,
+    /// How sure the interval of the answer is, with a profile
+    #[arg(long, value_name = "P", default_value = "95%", value_parser = Share::parse_inside,
+          help_heading = "Objectives, one or more")]
+    confidence: Share,
+    /// Seed of everything random: the resampling behind the interval
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Objectives, one or more")]
+    seed: u64,
 
     #[command(flatten)]
     pub(crate) plot: Plot,
@@ -76,15 +82,6 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self) -> Result<Report> {
-        let question = self.question()?;
-        let answered = question.answer();
-        let mut report = report::size::report(&question, &answered)?;
-        let steady = &answered.sizing.steady;
-        self.plot.add(&mut report, || report::size::figure(&question, steady, &question.wait_curve(steady)));
-        Ok(report)
-    }
-
-    fn question(&self) -> Result<Question> {
         let objectives = self.objectives();
         if objectives.is_empty() && self.workers.is_none() {
             bail!(
@@ -93,10 +90,29 @@ impl Args {
                  --workers"
             );
         }
-        let demand = self.demand()?;
-        let scenarios = self.surge.iter().map(|surge| scenario(surge, &demand)).collect::<Result<_>>()?;
-        let workers = self.workers.map(Count::get);
-        Ok(Question { demand, objectives, workers, scenarios, sample: None })
+        let Some(service) = self.service.read()? else {
+            bail!(
+                "there is no service time; give --mean, such as --mean 1.4, or measured ones with --profile FILE"
+            );
+        };
+        let demand = self.demand(&service)?;
+        let question = Question {
+            objectives,
+            workers: self.workers.map(Count::get),
+            scenarios: self.surge.iter().map(|surge| scenario(surge, &demand)).collect::<Result<_>>()?,
+            sample: service
+                .measured
+                .as_ref()
+                .map(|measured| Sample::of(&measured.profile, self.confidence.clone(), self.seed)),
+            demand,
+        };
+        let answered = question.answer();
+        let mut report = report::size::report(&question, &answered)?;
+        report.notes.extend(self.rate_note(&service));
+        report.notes.extend(service.notes());
+        let steady = &answered.sizing.steady;
+        self.plot.add(&mut report, || report::size::figure(&question, steady, &question.wait_curve(steady)));
+        Ok(report)
     }
 
     fn objectives(&self) -> Vec<Objective> {
@@ -112,20 +128,37 @@ impl Args {
         all.into_iter().flatten().chain(quantiles).collect()
     }
 
-    fn demand(&self) -> Result<Demand> {
-        let Some(mean) = self.mean.clone() else {
-            bail!("there is no service time; give --mean, such as --mean 1.4");
-        };
-        let service = match &self.scv {
-            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
-            None => ServiceTime::exponential(mean),
-        };
+    fn demand(&self, service: &Service) -> Result<Demand> {
         let arrival_scv = self.arrival_scv.as_ref().map_or(1.0, Ratio::get);
-        match (&self.rate, self.retries()) {
-            (_, Some(retries)) => Ok(retries.demand(service, arrival_scv)?),
-            (Some(rate), None) => Ok(Demand::new(rate.clone(), service, arrival_scv)?),
-            (None, None) => bail!("there is no rate; give --rate, such as --rate 900 or --rate 54000/min"),
+        let time = service.time.clone();
+        if let Some(retries) = self.retries() {
+            if service.measured.is_some() && retries.failure_mean.is_some() {
+                bail!(
+                    "the profile already holds the failed attempts, with the time that they took; leave out \
+                     --failure-mean"
+                );
+            }
+            return Ok(retries.demand(time, arrival_scv)?);
         }
+        let Some(rate) = self.rate.clone().or_else(|| busiest_rate(service)) else {
+            match &service.measured {
+                Some(_) => {
+                    bail!("there is no rate: the profile has no time stamps; give --rate, such as --rate 900")
+                }
+                None => bail!("there is no rate; give --rate, such as --rate 900 or --rate 54000/min"),
+            }
+        };
+        Ok(Demand::new(rate, time, arrival_scv)?)
+    }
+
+    /// Says where the rate comes from, if it was not typed.
+    fn rate_note(&self, service: &Service) -> Option<Note> {
+        if self.rate.is_some() || self.first_attempt_rate.is_some() {
+            return None;
+        }
+        let rate = busiest_rate(service)?;
+        let message = format!("the rate is that of the busiest minute in the profile, {rate}");
+        Some(Note::info("rate-from-profile", message).with_hint("give --rate to size for another"))
     }
 
     fn retries(&self) -> Option<Retries> {
@@ -136,6 +169,10 @@ impl Args {
             failure_mean: self.failure_mean.clone(),
         })
     }
+}
+
+fn busiest_rate(service: &Service) -> Option<ArrivalRate> {
+    service.measured.as_ref()?.profile.arrivals()?.busiest_minute_rate()
 }
 
 fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {

@@ -1,5 +1,6 @@
 //! What arrives, and how long each arrival occupies a worker.
 
+use crate::profile::ServiceProfile;
 use crate::queueing::ServiceLaw;
 use crate::units::{ArrivalRate, Exact, Seconds, Share, human};
 
@@ -53,11 +54,17 @@ impl ServiceTime {
         ServiceTime { mean, scv, law, basis: Basis::MomentsGiven }
     }
 
-    /// Measured: the exact mean, the exact SCV, and the values in seconds with their counts, rising.
+    /// Measured: the exact mean and SCV, and the law as the histogram has it.
     #[must_use]
-    pub fn measured(mean: Seconds, scv: f64, attempts: u64, values: &[(f64, u64)]) -> Self {
-        let atoms = values.iter().map(|&(value, count)| (value, count as f64 / attempts as f64)).collect();
-        ServiceTime { mean, scv, law: ServiceLaw::Measured { atoms }, basis: Basis::Measured { attempts } }
+    pub fn from_profile(profile: &ServiceProfile) -> Self {
+        let attempts = profile.count();
+        let atoms = values(profile).map(|(value, count)| (value, count as f64 / attempts as f64)).collect();
+        ServiceTime {
+            mean: profile.mean(),
+            scv: profile.scv(),
+            law: ServiceLaw::Measured { atoms },
+            basis: Basis::Measured { attempts },
+        }
     }
 
     /// The same law stretched to another mean, as in an outage that slows every endpoint alike.
@@ -73,6 +80,13 @@ impl ServiceTime {
         };
         ServiceTime { mean, scv: self.scv, law, basis: self.basis }
     }
+}
+
+/// The measured values in seconds with their counts, rising; each stands for a bucket of 0.1% width.
+pub(super) fn values(profile: &ServiceProfile) -> impl Iterator<Item = (f64, u64)> + '_ {
+    profile
+        .buckets()
+        .map(|bucket| (f64::midpoint(bucket.low_ns as f64, bucket.high_ns as f64) / 1e9, bucket.count))
 }
 
 /// The traffic that a pool must carry.

@@ -1,7 +1,9 @@
 //! How sure the answer is, given how few attempts it was measured from.
 
+use super::demand::values;
 use super::solve::Load;
 use super::{Demand, Objective, ServiceTime};
+use crate::profile::ServiceProfile;
 use crate::units::{Seconds, Share};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Poisson};
@@ -23,6 +25,14 @@ pub struct Sample {
     pub confidence: Share,
     /// The seed of the drawing.
     pub seed: u64,
+}
+
+impl Sample {
+    /// The sample behind a profile.
+    #[must_use]
+    pub fn of(profile: &ServiceProfile, confidence: Share, seed: u64) -> Self {
+        Sample { values: values(profile).collect(), confidence, seed }
+    }
 }
 
 /// The interval of the worker count at the sample's confidence: the Poisson bootstrap (B. Efron 1979; J. A. Hanley,
@@ -112,7 +122,7 @@ mod tests {
         let scv =
             values.iter().map(|(value, _)| value * value).sum::<f64>() / attempts as f64 / (mean * mean)
                 - 1.0;
-        let service = ServiceTime::measured(Seconds::from_f64(mean).unwrap(), scv, attempts as u64, &values);
+        let service = ServiceTime::with_scv(Seconds::from_f64(mean).unwrap(), scv);
         let demand = Demand::new("100".parse().unwrap(), service, 1.0).unwrap();
         (demand, Sample { values, confidence: "95%".parse().unwrap(), seed: 1 })
     }

@@ -142,6 +142,72 @@ fn a_question_without_traffic_or_objective_says_what_is_missing() {
     }
 }
 
+const WEEK: &str = "fixtures/attempts-week.csv.gz";
+
+#[test]
+fn a_measured_profile_corrects_erlang_c_and_says_how_sure_it_is() {
+    let output = run_json(&format!("size --profile {WEEK} --rate 900 --wait 0.5"));
+    assert_eq!(output.code, 0);
+    assert_matches("size", &output.json());
+    // Erlang C for the same mean, as if service were exponential.
+    let mean = output.json()["inputs"]["service_mean_s"].clone();
+    let textbook = run_json(&format!("size --rate 900 --mean {mean} --wait 0.5"));
+    assert_eq!(output.field("erlang_c_workers"), textbook.field("workers"));
+    assert!(output.number("workers") > textbook.number("workers"), "the tail counts");
+    let (low, high) = (output.number("workers_interval.0"), output.number("workers_interval.1"));
+    assert!(low < output.number("workers") && output.number("workers") < high, "{low} {high}");
+    let narrower = run_json(&format!("size --profile {WEEK} --rate 900 --wait 0.5 --confidence 50%"));
+    assert!(narrower.number("workers_interval.0") > low && narrower.number("workers_interval.1") < high);
+    let text = run(&format!("size --profile {WEEK} --rate 900 --wait 0.5")).stdout;
+    assert!(
+        text.contains("60,000 measured attempts") && !text.contains("exponential service times are assumed")
+    );
+}
+
+#[test]
+fn a_saved_profile_gives_what_the_file_itself_gives() {
+    let saved = std::env::temp_dir().join(format!("whsize-size-{}.json", std::process::id()));
+    let saved = saved.to_str().unwrap();
+    assert_eq!(run(&format!("ingest {WEEK} --save {saved}")).code, 0);
+    for command in [
+        "size --wait 0.5",
+        "size --rate 900 --wait-quantile p99=2s",
+        "drain --backlog 9k --rate 10 --workers 100",
+    ] {
+        let [from_file, from_saved] =
+            [WEEK, saved].map(|file| run_json(&format!("{command} --profile {file}")));
+        assert_eq!(from_file.json()["result"], from_saved.json()["result"], "{command}");
+    }
+    std::fs::remove_file(saved).unwrap();
+}
+
+#[test]
+fn the_rate_of_the_busiest_minute_is_used_and_said() {
+    let output = run_json(&format!("size --profile {WEEK} --wait 0.5"));
+    let busiest = run_json(&format!("ingest {WEEK}")).number("arrivals.busiest_minute_rate_per_s");
+    assert_eq!(output.json()["inputs"]["rate_per_s"], busiest);
+    assert!(output.json()["notes"].to_string().contains("rate-from-profile"));
+}
+
+#[test]
+fn a_profile_and_a_typed_mean_are_not_mixed() {
+    for (arguments, reason) in [
+        (format!("size --profile {WEEK} --mean 1 --wait 1"), "cannot be used with"),
+        (format!("size --profile {WEEK} --scv 4 --wait 1"), "cannot be used with"),
+        ("size --profile fixtures/absent.csv --wait 1".to_owned(), "fixtures/absent.csv"),
+        ("size --profile fixtures/hey.csv --wait 1".to_owned(), "no time stamps"),
+        (
+            format!(
+                "size --profile {WEEK} --first-attempt-rate 9 --failure-share 1% --max-attempts 3 --failure-mean 30 --wait 1"
+            ),
+            "already holds the failed attempts",
+        ),
+    ] {
+        let output = run(&arguments);
+        assert!(output.code == 2 && output.stderr.contains(reason) && output.stdout.is_empty(), "{output:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

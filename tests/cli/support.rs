@@ -17,9 +17,10 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// A field below `result`.
-    pub(crate) fn field(&self, name: &str) -> Value {
-        self.json()["result"].get(name).cloned().unwrap_or_else(|| panic!("no {name}: {}", self.stdout))
+    /// A field below `result`, by its dotted path.
+    pub(crate) fn field(&self, path: &str) -> Value {
+        let pointer = format!("/result/{}", path.replace('.', "/"));
+        self.json().pointer(&pointer).cloned().unwrap_or_else(|| panic!("no {path}: {}", self.stdout))
     }
 
     /// A number below `result`.

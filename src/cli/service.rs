@@ -1,0 +1,54 @@
+//! The service time as several commands take it: a mean with its variability, or a measured profile.
+
+use anyhow::{Result, bail};
+use whsize::ingest::{self, Ingested};
+use whsize::notice::Note;
+use whsize::sizing::ServiceTime;
+use whsize::units::{Ratio, Seconds};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServiceArgs {
+    /// Mean service time: how long an attempt occupies a worker, lease to acknowledgement
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, conflicts_with = "profile")]
+    mean: Option<Seconds>,
+    /// Squared coefficient of variation of the service time (1 is exponential)
+    #[arg(long, value_name = "X", requires = "mean", conflicts_with = "profile")]
+    scv: Option<Ratio>,
+    /// Measured service times: a profile saved by ingest, or any file that ingest reads
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
+}
+
+/// A service time, with the measurement behind it where there is one.
+pub(crate) struct Service {
+    pub(crate) time: ServiceTime,
+    pub(crate) measured: Option<Ingested>,
+}
+
+impl ServiceArgs {
+    /// The service time, if one is given.
+    pub(crate) fn read(&self) -> Result<Option<Service>> {
+        if let Some(file) = &self.profile {
+            let measured = ingest::load(file)?;
+            if measured.profile.mean().is_zero() {
+                bail!("{file}: every attempt lasts 0 s, so there is no service time to size from");
+            }
+            let time = ServiceTime::from_profile(&measured.profile);
+            return Ok(Some(Service { time, measured: Some(measured) }));
+        }
+        let Some(mean) = self.mean.clone() else { return Ok(None) };
+        let time = match &self.scv {
+            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
+            None => ServiceTime::exponential(mean),
+        };
+        Ok(Some(Service { time, measured: None }))
+    }
+}
+
+impl Service {
+    /// What `ingest` remarked on the measurement.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let notices = self.measured.iter().flat_map(|measured| &measured.notices);
+        notices.map(ingest::IngestNotice::note).collect()
+    }
+}
