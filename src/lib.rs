@@ -49,5 +49,6 @@ pub mod drain;
 pub mod notice;
 pub mod queueing;
 pub mod report;
+pub mod simulate;
 pub mod sizing;
 pub mod units;
