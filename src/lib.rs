@@ -52,5 +52,6 @@ pub mod notice;
 pub mod profile;
 pub mod queueing;
 pub mod report;
+pub mod simulate;
 pub mod sizing;
 pub mod units;

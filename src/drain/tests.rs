@@ -240,7 +240,7 @@ fn a_question_that_says_too_little_is_refused() {
 fn the_interval_covers_a_random_walk_as_often_as_it_says() {
     let question = Question { consumers: served("60"), ..queue(400, "50") };
     let [low, high] = plan(&question).drain_interval_s.unwrap();
-    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
     let walks = 2_000;
     let mut inside = 0;
     for _ in 0..walks {

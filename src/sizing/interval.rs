@@ -7,7 +7,7 @@ use crate::profile::ServiceProfile;
 use crate::units::{Seconds, Share};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Poisson};
-use rand_pcg::Pcg64Mcg;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// How often the sample is drawn anew.
 const REPLICATES: usize = 1_000;
@@ -68,7 +68,7 @@ fn resampled(sample: &Sample, exact_mean_s: f64) -> Vec<(f64, f64)> {
     let total: f64 = strata.iter().map(|stratum| stratum.count).sum();
     let mean = strata.iter().map(|stratum| stratum.count * stratum.mean).sum::<f64>() / total;
     let scale = exact_mean_s / mean;
-    let mut random = Pcg64Mcg::seed_from_u64(sample.seed);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(sample.seed);
     let draws: Vec<(Stratum, Poisson<f64>)> =
         strata.into_iter().filter_map(|stratum| Some((stratum, Poisson::new(stratum.count).ok()?))).collect();
     let mut replicates = Vec::with_capacity(REPLICATES);
@@ -115,7 +115,7 @@ mod tests {
 
     /// A sample of an exponential law with mean 1 s, at 100/s: 100 erlangs.
     fn sampled(attempts: usize, seed: u64) -> (Demand, Sample) {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut values: Vec<(f64, u64)> = (0..attempts).map(|_| (Exp1.sample(&mut random), 1)).collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mean = values.iter().map(|(value, _)| value).sum::<f64>() / attempts as f64;

@@ -1,0 +1,31 @@
+//! Queues in virtual time: what a pool of workers does with the service times that were measured.
+mod arrivals;
+mod empirical;
+mod error;
+mod events;
+mod feed;
+mod histogram;
+mod interval;
+mod law;
+mod outcome;
+mod recursion;
+mod replications;
+mod run;
+mod scenario;
+mod servers;
+mod stream;
+mod stretch;
+mod tally;
+mod warm_up;
+mod ziggurat;
+
+pub use arrivals::{Arrivals, RateInterval};
+pub use empirical::Bucket;
+pub use error::Error;
+pub use law::Law;
+pub use outcome::{BlockOutcome, ClassOutcome, Method, Part, Simulated, WaitQuantile};
+pub use run::{Run, simulate, simulate_by_events};
+pub use scenario::{Block, Class, Endpoints, Retries, Scenario};
+pub use servers::Servers;
+pub use stretch::Horizon;
+pub use warm_up::WarmUp;
