@@ -6,6 +6,7 @@ mod output;
 mod packaging;
 mod plot;
 mod service;
+mod simulate;
 mod size;
 mod values;
 
@@ -35,6 +36,7 @@ enum Command {
     Size(Box<size::Args>),
     Drain(Box<drain::Args>),
     Ingest(Box<ingest::Args>),
+    Simulate(Box<simulate::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -50,11 +52,12 @@ enum Outcome {
 }
 
 impl Command {
-    fn run(&self) -> Result<Outcome> {
+    fn run(&self, output: &Output) -> Result<Outcome> {
         let report = match self {
             Command::Size(args) => args.run(),
             Command::Drain(args) => args.run(),
             Command::Ingest(args) => args.run(),
+            Command::Simulate(args) => args.run(output),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };
@@ -74,7 +77,7 @@ impl Command {
 pub(crate) fn main() -> ExitCode {
     let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let answer = cli.command.run().and_then(|mut outcome| {
+    let answer = cli.command.run(&cli.output).and_then(|mut outcome| {
         if let (Some(plot), Outcome::Report(report)) = (cli.command.plot(), &mut outcome) {
             plot.write(report, &cli.output)?;
         }

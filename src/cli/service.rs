@@ -3,8 +3,9 @@
 use anyhow::{Result, bail};
 use whsize::ingest::{self, Ingested};
 use whsize::notice::Note;
+use whsize::profile::ServiceProfile;
 use whsize::sizing::ServiceTime;
-use whsize::units::{Ratio, Seconds};
+use whsize::units::{ArrivalRate, Ratio, Seconds};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServiceArgs {
@@ -46,6 +47,16 @@ impl ServiceArgs {
 }
 
 impl Service {
+    /// The measured profile, if there is one.
+    pub(crate) fn profile(&self) -> Option<&ServiceProfile> {
+        self.measured.as_ref().map(|measured| &measured.profile)
+    }
+
+    /// The rate of the profile's busiest minute, if it has time stamps.
+    pub(crate) fn busiest_rate(&self) -> Option<ArrivalRate> {
+        self.profile()?.arrivals()?.busiest_minute_rate()
+    }
+
     /// What `ingest` remarked on the measurement.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let notices = self.measured.iter().flat_map(|measured| &measured.notices);

@@ -100,10 +100,7 @@ impl Args {
             objectives,
             workers: self.workers.map(Count::get),
             scenarios: self.surge.iter().map(|surge| scenario(surge, &demand)).collect::<Result<_>>()?,
-            sample: service
-                .measured
-                .as_ref()
-                .map(|measured| Sample::of(&measured.profile, self.confidence.clone(), self.seed)),
+            sample: service.profile().map(|profile| Sample::of(profile, self.confidence.clone(), self.seed)),
             demand,
         };
         let answered = question.answer();
@@ -140,7 +137,7 @@ impl Args {
             }
             return Ok(retries.demand(time, arrival_scv)?);
         }
-        let Some(rate) = self.rate.clone().or_else(|| busiest_rate(service)) else {
+        let Some(rate) = self.rate.clone().or_else(|| service.busiest_rate()) else {
             match &service.measured {
                 Some(_) => {
                     bail!("there is no rate: the profile has no time stamps; give --rate, such as --rate 900")
@@ -156,7 +153,7 @@ impl Args {
         if self.rate.is_some() || self.first_attempt_rate.is_some() {
             return None;
         }
-        let rate = busiest_rate(service)?;
+        let rate = service.busiest_rate()?;
         let message = format!("the rate is that of the busiest minute in the profile, {rate}");
         Some(Note::info("rate-from-profile", message).with_hint("give --rate to size for another"))
     }
@@ -169,10 +166,6 @@ impl Args {
             failure_mean: self.failure_mean.clone(),
         })
     }
-}
-
-fn busiest_rate(service: &Service) -> Option<ArrivalRate> {
-    service.measured.as_ref()?.profile.arrivals()?.busiest_minute_rate()
 }
 
 fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {

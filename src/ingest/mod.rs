@@ -18,6 +18,7 @@ mod skipped;
 mod summary;
 mod table;
 mod timestamp;
+mod trace;
 
 use crate::profile::ServiceProfile;
 use collect::Collector;
@@ -35,6 +36,7 @@ pub use summary::{
     ArrivalSummary, CapSummary, GroupSummary, OTHERS, ServiceQuantile, SourceSummary, Summary,
 };
 pub use timestamp::{Timestamp, TimestampError, parse as parse_timestamp, show as show_second};
+pub use trace::read_trace;
 
 /// The quantiles that are reported.
 pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];

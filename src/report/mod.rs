@@ -13,6 +13,7 @@ mod markdown;
 mod only;
 pub mod schema;
 mod section;
+pub mod simulate;
 pub mod size;
 mod table;
 

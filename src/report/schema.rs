@@ -17,6 +17,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("size", envelope::<crate::sizing::Sizing>("size")),
         ("ingest", envelope::<crate::ingest::Summary>("ingest")),
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
+        ("simulate", envelope::<super::simulate::Compared>("simulate")),
     ]
 }
 

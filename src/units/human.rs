@@ -121,6 +121,12 @@ pub fn rate_to(per_second: f64, digits: usize) -> String {
     format!("{}/{period}", significant(per_second * factor, digits))
 }
 
+/// A quantile by its percentage: `p95`, `p99.9`.
+#[must_use]
+pub fn quantile(fraction: f64) -> String {
+    format!("p{}", significant(fraction * 100.0, 6))
+}
+
 /// A fraction as a percentage. One that is close to 100% keeps as many digits as tell it from 100%.
 #[must_use]
 pub fn percent(fraction: f64) -> String {

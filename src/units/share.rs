@@ -140,7 +140,7 @@ impl FromStr for Quantile {
 
 impl fmt::Display for Quantile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "p{}", human::significant((&self.0 * &Exact::whole(100)).to_f64(), 6))
+        formatter.write_str(&human::quantile(self.get()))
     }
 }
 

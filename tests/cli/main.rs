@@ -6,6 +6,7 @@ mod drain;
 mod ingest;
 mod plot;
 mod schema;
+mod simulate;
 mod size;
 mod support;
 mod usage;
