@@ -1,10 +1,13 @@
 //! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
 
+mod diagnose;
 mod drain;
 mod ingest;
+mod input;
 mod output;
 mod packaging;
 mod plot;
+mod queue_attributes;
 mod service;
 mod simulate;
 mod size;
@@ -37,6 +40,7 @@ enum Command {
     Drain(Box<drain::Args>),
     Ingest(Box<ingest::Args>),
     Simulate(Box<simulate::Args>),
+    Diagnose(Box<diagnose::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -58,6 +62,7 @@ impl Command {
             Command::Drain(args) => args.run(),
             Command::Ingest(args) => args.run(),
             Command::Simulate(args) => args.run(output),
+            Command::Diagnose(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

@@ -8,16 +8,22 @@ use whsize::sizing::ServiceTime;
 use whsize::units::{ArrivalRate, Ratio, Seconds};
 
 #[derive(clap::Args, Debug)]
-pub(crate) struct ServiceArgs {
+pub(crate) struct MeanArgs {
     /// Mean service time: how long an attempt occupies a worker, lease to acknowledgement
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, conflicts_with = "profile")]
     mean: Option<Seconds>,
-    /// Squared coefficient of variation of the service time (1 is exponential)
-    #[arg(long, value_name = "X", requires = "mean", conflicts_with = "profile")]
-    scv: Option<Ratio>,
     /// Measured service times: a profile saved by ingest, or any file that ingest reads
     #[arg(long, value_name = "FILE")]
     profile: Option<String>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServiceArgs {
+    #[command(flatten)]
+    source: MeanArgs,
+    /// Squared coefficient of variation of the service time (1 is exponential)
+    #[arg(long, value_name = "X", requires = "mean", conflicts_with = "profile")]
+    scv: Option<Ratio>,
 }
 
 /// A service time, with the measurement behind it where there is one.
@@ -26,8 +32,8 @@ pub(crate) struct Service {
     pub(crate) measured: Option<Ingested>,
 }
 
-impl ServiceArgs {
-    /// The service time, if one is given.
+impl MeanArgs {
+    /// The service time, if one is given; exponential where only its mean is.
     pub(crate) fn read(&self) -> Result<Option<Service>> {
         if let Some(file) = &self.profile {
             let measured = ingest::load(file)?;
@@ -37,12 +43,21 @@ impl ServiceArgs {
             let time = ServiceTime::from_profile(&measured.profile);
             return Ok(Some(Service { time, measured: Some(measured) }));
         }
-        let Some(mean) = self.mean.clone() else { return Ok(None) };
-        let time = match &self.scv {
-            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
-            None => ServiceTime::exponential(mean),
-        };
-        Ok(Some(Service { time, measured: None }))
+        let exponential = |mean| Service { time: ServiceTime::exponential(mean), measured: None };
+        Ok(self.mean.clone().map(exponential))
+    }
+}
+
+impl ServiceArgs {
+    /// The service time, if one is given.
+    pub(crate) fn read(&self) -> Result<Option<Service>> {
+        let service = self.source.read()?;
+        Ok(match (service, &self.scv) {
+            (Some(service), Some(scv)) => {
+                Some(Service { time: ServiceTime::with_scv(service.time.mean, scv.get()), ..service })
+            }
+            (service, _) => service,
+        })
     }
 }
 

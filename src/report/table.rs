@@ -50,8 +50,13 @@ pub fn render(report: &Report, style: Style) -> String {
     out
 }
 
+/// Lines break at spaces only: a flag such as `--max-utilisation` must stay whole to be copied.
+fn options(width: usize) -> textwrap::Options<'static> {
+    textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
 fn paragraph(out: &mut String, text: &str, width: usize, style: Ansi) {
-    for line in textwrap::wrap(text, width) {
+    for line in textwrap::wrap(text, options(width)) {
         let _ = writeln!(out, "{style}{line}{style:#}");
     }
 }
@@ -63,7 +68,7 @@ fn facts(out: &mut String, title: &str, rows: &[(String, String)], width: usize)
         let padding = " ".repeat(longest - textwrap::core::display_width(name));
         let first = format!("  {name}{padding}  ");
         let rest = " ".repeat(longest + 4);
-        let options = textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&rest);
+        let options = options(width).initial_indent(&first).subsequent_indent(&rest);
         for line in textwrap::wrap(value, options) {
             let _ = writeln!(out, "{line}");
         }
@@ -105,9 +110,7 @@ fn remark(out: &mut String, note: &Note, width: usize) {
         Some(hint) => format!("{}: {} ({hint})", label, note.message),
         None => format!("{}: {}", label, note.message),
     };
-    for (index, line) in
-        textwrap::wrap(&text, textwrap::Options::new(width).subsequent_indent("  ")).iter().enumerate()
-    {
+    for (index, line) in textwrap::wrap(&text, options(width).subsequent_indent("  ")).iter().enumerate() {
         let _ = match (index, line.strip_prefix(label)) {
             (0, Some(rest)) => writeln!(out, "{colour}{label}{colour:#}{rest}"),
             _ => writeln!(out, "{line}"),
