@@ -9,6 +9,9 @@ const MOST_BINS: usize = 1 << 20;
 /// written when attempts end and stamped with their start, so at 900/s with a 30 s timeout some 27,000 overtake.
 const REORDER: usize = 1 << 17;
 
+/// Into how many parts the arrivals of an interval are spread at most; 4096 s are over an hour.
+const MOST_PARTS: u64 = 4096;
+
 /// The coarsest resolution of time stamps that is told apart, in nanoseconds: a minute.
 const COARSEST_NS: u64 = 60_000_000_000;
 
@@ -24,6 +27,8 @@ pub struct ArrivalRecorder {
     gaps: Option<Gaps>,
     /// Greatest common divisor of all stamps, and of [`COARSEST_NS`].
     divisor_ns: u64,
+    /// Whether some arrivals are only known to lie within intervals.
+    spread: bool,
 }
 
 impl Default for ArrivalRecorder {
@@ -37,6 +42,7 @@ impl Default for ArrivalRecorder {
             measured_to: None,
             gaps: Some(Gaps::default()),
             divisor_ns: COARSEST_NS,
+            spread: false,
         }
     }
 }
@@ -67,6 +73,29 @@ impl ArrivalRecorder {
         }
     }
 
+    /// Adds `count` arrivals of which is known that they lie between two times in nanoseconds since the epoch. They
+    /// are taken as spread evenly, so that an interval of some minutes does not look like a burst; their burstiness
+    /// is not known.
+    pub fn add_interval(&mut self, start_ns: i64, end_ns: i64, count: u64) {
+        let end_ns = end_ns.max(start_ns);
+        let length_ns = end_ns.abs_diff(start_ns);
+        self.spread = true;
+        self.gaps = None;
+        self.pending = Vec::new();
+        self.first_ns = self.first_ns.min(start_ns);
+        self.last_ns = self.last_ns.max(end_ns);
+        // At least a bin for the time itself: a quiet interval is part of what was observed.
+        let parts = (length_ns / SECOND_NS as u64).clamp(1, MOST_PARTS);
+        let part =
+            |whole: u64, number: u64| (u128::from(whole) * u128::from(number) / u128::from(parts)) as u64;
+        for number in 0..parts {
+            let at_ns = start_ns.saturating_add_unsigned(part(length_ns, number));
+            let bin = self.counts.at(at_ns.div_euclid(SECOND_NS));
+            *bin = bin.saturating_add(part(count, number + 1) - part(count, number));
+        }
+        self.count = self.count.saturating_add(count);
+    }
+
     /// Measures the gaps between the earliest `number` pending stamps.
     fn measure(&mut self, number: usize) {
         // The stable sort finds runs that are in order already, as nearly all of them are.
@@ -90,8 +119,11 @@ impl ArrivalRecorder {
     #[must_use]
     pub fn finish(mut self) -> Option<ArrivalProfile> {
         self.measure(self.pending.len());
+        if self.count == 0 {
+            return None;
+        }
         let busiest = busiest_window(&self.counts, self.first_ns, self.last_ns)?;
-        let dispersion = (self.counts.width_s() == 1).then(|| self.dispersion()).flatten();
+        let dispersion = (self.counts.width_s() == 1 && !self.spread).then(|| self.dispersion()).flatten();
         let mut counts = self.counts;
         counts.limit_to(MOST_RATE_BINS);
         let powers_of_ten = std::iter::successors(Some(SECOND_NS as u64), |step| Some(step / 10)).take(10);
@@ -104,7 +136,7 @@ impl ArrivalRecorder {
             first_ns: self.first_ns,
             last_ns: self.last_ns,
             observed_ns: (i128::from(self.last_ns) - i128::from(self.first_ns)).unsigned_abs(),
-            intervals: self.count - 1,
+            intervals: if self.spread { self.count } else { self.count - 1 },
             busiest,
             gaps: self.gaps.filter(|gaps| gaps.mean_ns().is_some()),
             dispersion,
@@ -203,6 +235,21 @@ mod tests {
         assert_eq!(superposed.count(), 14_400);
         assert!((superposed.busiest_minute_rate().unwrap().get() - 2.0).abs() < 0.01);
         assert_eq!(superposed.interarrival_scv(), None);
+    }
+
+    #[test]
+    fn counts_of_intervals_are_spread_over_them_and_say_nothing_of_burstiness() {
+        let mut recorder = ArrivalRecorder::default();
+        recorder.add_interval(0, 300 * SECOND_NS, 3000);
+        recorder.add_interval(300 * SECOND_NS, 600 * SECOND_NS, 0);
+        let profile = recorder.finish().unwrap();
+        assert_eq!(profile.mean_rate().unwrap().get(), 5.0);
+        assert_eq!(profile.busiest_minute_rate().unwrap().get(), 10.0);
+        assert_eq!((profile.dispersion(), profile.interarrival_scv()), (None, None));
+        assert!(profile.is_sound());
+        let mut nothing = ArrivalRecorder::default();
+        nothing.add_interval(0, SECOND_NS, 0);
+        assert!(nothing.finish().is_none());
     }
 
     proptest! {

@@ -4,7 +4,9 @@ use super::error::{IngestError, IngestErrorKind};
 use super::notice::IngestNotice;
 use super::options::{Correction, Options, whole_ns};
 use super::skipped::{Place, Skipped};
-use crate::profile::{Attempt, ProfileError, ProfileRecorder, ServiceProfile, Source};
+use crate::profile::{
+    Attempt, HistogramOf, ProfileError, ProfileRecorder, Ranged, ServiceProfile, ServiceTimes, Source, Sum,
+};
 use crate::units::Exact;
 
 /// Rows after which a reader gives up if none of them could be read.
@@ -30,6 +32,50 @@ impl Adjust {
             Adjust::Scale(share) => {
                 let exact = u128::from(ns) * u128::from(SHARE_SCALE) + u128::from(share / 2);
                 u64::try_from(exact / u128::from(share.max(1))).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// The same of every attempt of a histogram.
+    fn ranged(self, ranged: &Ranged) -> Ranged {
+        let mut adjusted = ranged.clone();
+        if matches!(self, Adjust::Nothing) {
+            return adjusted;
+        }
+        for range in &mut adjusted.ranges {
+            range.low_ns = self.apply(range.low_ns);
+            range.high_ns = range.high_ns.map(|high| self.apply(high));
+        }
+        let count = ranged.count();
+        if let Sum::Known { ns, low_ns, high_ns } = ranged.sum {
+            let [ns, low_ns, high_ns] = [ns, low_ns, high_ns].map(|sum| self.sum(sum, count));
+            adjusted.sum = Sum::Known { ns, low_ns, high_ns };
+            adjusted.sum_squares_ns2 = ranged.sum_squares_ns2.map(|squares| self.squares(squares, ns, count));
+        }
+        adjusted
+    }
+
+    fn sum(self, sum_ns: u128, count: u64) -> u128 {
+        match self {
+            Adjust::Nothing => sum_ns,
+            Adjust::Add(overhead) => sum_ns.saturating_add(u128::from(overhead) * u128::from(count)),
+            Adjust::Scale(share) => sum_ns.saturating_mul(SHARE_SCALE.into()) / u128::from(share.max(1)),
+        }
+    }
+
+    /// The sum of squares, given the sum after the adjustment: Σ(x+o)² = Σx² + 2oΣ(x+o) − no².
+    fn squares(self, squares: u128, adjusted_sum_ns: u128, count: u64) -> u128 {
+        match self {
+            Adjust::Nothing => squares,
+            Adjust::Add(overhead) => {
+                let overhead = u128::from(overhead);
+                let twice = overhead.saturating_mul(2).saturating_mul(adjusted_sum_ns);
+                let once = overhead.saturating_mul(overhead).saturating_mul(count.into());
+                squares.saturating_add(twice.saturating_sub(once))
+            }
+            Adjust::Scale(share) => {
+                let factor = SHARE_SCALE as f64 / share.max(1) as f64;
+                (squares as f64 * factor * factor) as u128
             }
         }
     }
@@ -108,8 +154,38 @@ impl Collector {
         match self.recorder.add(&adjusted) {
             Ok(()) => Ok(Outcome::Counted),
             Err(ProfileError::TooLong { .. }) => Ok(Outcome::TooLong),
-            Err(ProfileError::TooMany) => Err(too_large(file)),
+            Err(_) => Err(too_large(file)),
         }
+    }
+
+    /// Counts the attempts of a histogram; `false` if a filter on time leaves it out: it belongs to the time at which
+    /// its interval starts.
+    pub(super) fn histogram(&mut self, file: &str, histogram: &HistogramOf<'_>) -> Result<bool, IngestError> {
+        if let Some((start, _)) = histogram.interval_ns {
+            let early = self.options.since_ns.is_some_and(|since| start < since);
+            if early || self.options.until_ns.is_some_and(|until| start >= until) {
+                self.filtered += 1;
+                return Ok(false);
+            }
+        }
+        let adjusted = self.adjusted(histogram.ranged);
+        let counted = self.recorder.add_histogram(&HistogramOf { ranged: &adjusted, ..*histogram });
+        counted.map_err(|error| unusable(file, error)).map(|()| true)
+    }
+
+    /// The histogram with latency turned into service time.
+    pub(super) fn adjusted(&self, ranged: &Ranged) -> Ranged {
+        self.adjust.ranged(ranged)
+    }
+
+    /// Gives a name to the attempts of a file that had no group, if others have one.
+    pub(super) fn name_ungrouped(
+        &mut self,
+        file: &str,
+        name: &str,
+        ungrouped: &ServiceTimes,
+    ) -> Result<(), IngestError> {
+        self.recorder.name_ungrouped(name, ungrouped).map_err(|error| unusable(file, error))
     }
 
     /// Counts a row that could not be read, and gives up if nothing can be.
@@ -208,6 +284,21 @@ pub(super) struct Rest {
     pub(super) rows: u64,
     pub(super) filtered: u64,
     pub(super) notices: Vec<IngestNotice>,
+}
+
+/// Why the counts of a histogram cannot be used, and what to do about it.
+fn unusable(file: &str, error: ProfileError) -> IngestError {
+    let new = |kind| IngestError::new(kind, file, error.to_string());
+    match error {
+        ProfileError::TooLong { .. } => {
+            new(IngestErrorKind::Unit).remedy("say which unit its values have with --unit s, ms, us or ns")
+        }
+        ProfileError::TooMany => too_large(file),
+        ProfileError::NoSum { .. } => new(IngestErrorKind::Malformed).remedy("export the sum as well"),
+        ProfileError::SumContradicts => {
+            new(IngestErrorKind::Malformed).remedy("sum and buckets must be of the same unit and moment")
+        }
+    }
 }
 
 fn too_large(file: &str) -> IngestError {

@@ -73,13 +73,16 @@ pub struct CapEffect {
     /// The mean service time with the timeout.
     pub mean: Seconds,
     /// Whether the figures were counted attempt by attempt. Else they come from the histogram: attempts within 0.1%
-    /// of the timeout may be on either side, and the mean is within 0.1%.
+    /// of the timeout may be on either side, and the mean is within 0.1%; where attempts came as the counts of wider
+    /// buckets, they are taken as spread evenly over each.
     pub exact: bool,
 }
 
 pub(super) fn effect(times: &ServiceTimes, counts: &CapCounts, cap_ns: u64) -> CapEffect {
-    let counted = counts.counts.iter().find(|count| count.cap_ns == cap_ns).copied();
-    let beyond = counted.unwrap_or_else(|| from_histogram(times, cap_ns));
+    let counted = counts.counts.iter().find(|count| count.cap_ns == cap_ns && times.is_exact()).copied();
+    let beyond = counted.unwrap_or_else(|| {
+        if times.is_exact() { from_histogram(times, cap_ns) } else { from_ranges(times, cap_ns) }
+    });
     let kept = times.moments().sum_ns().saturating_sub(beyond.excess_ns);
     let scale = u128::from(super::moments::NS_PER_SECOND);
     let exact = |numerator, denominator| {
@@ -104,6 +107,21 @@ fn from_histogram(times: &ServiceTimes, cap_ns: u64) -> CapCount {
         beyond.excess_ns += u128::from(middle - cap_ns) * u128::from(bucket.count);
     }
     beyond
+}
+
+/// Takes attempts as spread evenly over each bucket: buckets that somebody chose are wide.
+fn from_ranges(times: &ServiceTimes, cap_ns: u64) -> CapCount {
+    let (mut attempts, mut excess) = (0.0, 0.0);
+    for bucket in times.buckets().filter(|bucket| bucket.high_ns > cap_ns) {
+        let above = (bucket.high_ns - cap_ns) as f64;
+        let inside = above.min((bucket.high_ns - bucket.low_ns) as f64);
+        let share =
+            if bucket.low_ns >= cap_ns { 1.0 } else { inside / (bucket.high_ns - bucket.low_ns) as f64 };
+        let beyond = share * bucket.count as f64;
+        attempts += beyond;
+        excess += beyond * (above - inside / 2.0);
+    }
+    CapCount { cap_ns, attempts: attempts.round() as u64, excess_ns: excess.round() as u128 }
 }
 
 #[cfg(test)]

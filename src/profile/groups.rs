@@ -1,6 +1,7 @@
 //! Service times by group: endpoint, tenant, region.
 
 use super::ProfileError;
+use super::ranged::Ranged;
 use super::times::ServiceTimes;
 use std::collections::HashMap;
 
@@ -35,6 +36,22 @@ impl Groups {
     /// As [`ServiceTimes::add`].
     pub fn add(&mut self, name: &str, ns: u64, weight: u64, failed: bool) -> Result<(), ProfileError> {
         self.of(name).add(ns, weight, failed)
+    }
+
+    /// Adds the attempts of a histogram to the group `name`.
+    ///
+    /// # Errors
+    /// As [`ServiceTimes::add_ranged`].
+    pub fn add_ranged(&mut self, name: &str, ranged: &Ranged, failed: bool) -> Result<(), ProfileError> {
+        self.of(name).add_ranged(ranged, failed)
+    }
+
+    /// Adds service times to the group `name`.
+    ///
+    /// # Errors
+    /// If a sum would overflow.
+    pub(super) fn add_times(&mut self, name: &str, times: &ServiceTimes) -> Result<(), ProfileError> {
+        self.of(name).merge(times)
     }
 
     fn of(&mut self, name: &str) -> &mut ServiceTimes {

@@ -2,7 +2,6 @@
 
 use super::histogram::Histogram;
 use super::moments::LONGEST_NS;
-use super::times::ServiceTimes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
@@ -30,22 +29,46 @@ pub enum DecodeError {
     Layout,
 }
 
+/// Which part of a coarse bucket stands for it: bounds may only move outwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Low,
+    Middle,
+    High,
+}
+
+impl Side {
+    fn of(self, low_ns: u64, high_ns: u64) -> u64 {
+        match self {
+            Side::Low => low_ns,
+            // A coarse histogram that was restored falls into the same coarse bucket again.
+            Side::Middle => low_ns + (high_ns - low_ns) / 2,
+            Side::High => high_ns,
+        }
+    }
+}
+
 /// Encodes with `digits` significant digits; `None` if a count is beyond the format.
-pub(super) fn encode(times: &ServiceTimes, digits: u8) -> Option<String> {
-    let highest = times.moments().max_ns().max(2);
-    let mut histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, highest, digits).ok()?;
-    for bucket in times.buckets() {
-        // The middle: a coarse histogram that was restored falls into the same coarse bucket again.
-        let middle = bucket.low_ns + (bucket.high_ns - bucket.low_ns) / 2;
-        histogram.record_n(middle.min(highest), bucket.count).ok()?;
+pub(super) fn encode(histogram: &Histogram, side: Side, highest_ns: u64, digits: u8) -> Option<String> {
+    let highest = highest_ns.max(2);
+    let mut encoded = hdrhistogram::Histogram::<u64>::new_with_bounds(1, highest, digits).ok()?;
+    for bucket in histogram.buckets() {
+        let value = side.of(bucket.low_ns, bucket.high_ns);
+        encoded.record_n(value.min(highest), bucket.count).ok()?;
     }
     let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).ok()?;
+    V2DeflateSerializer::new().serialize(&encoded, &mut bytes).ok()?;
     Some(STANDARD.encode(bytes))
 }
 
 /// Decodes what [`encode`] wrote. Nothing is allocated that the bytes do not hold.
-pub(super) fn decode(text: &str, digits: u8, min_ns: u64, max_ns: u64) -> Result<Histogram, DecodeError> {
+pub(super) fn decode(
+    text: &str,
+    side: Side,
+    digits: u8,
+    min_ns: u64,
+    max_ns: u64,
+) -> Result<Histogram, DecodeError> {
     let bytes = STANDARD.decode(text).map_err(|_| DecodeError::NotBase64)?;
     let compressed = bytes.get(OUTER_HEADER..).ok_or(DecodeError::Damaged)?;
     let mut raw = Vec::new();
@@ -81,8 +104,8 @@ pub(super) fn decode(text: &str, digits: u8, min_ns: u64, max_ns: u64) -> Result
         );
         let count = step.count_at_value();
         total = total.checked_add(count).ok_or(DecodeError::Damaged)?;
-        let middle = if digits >= 3 { low } else { low + (high - low) / 2 };
-        histogram.add(middle.clamp(min_ns, max_ns), count);
+        let value = if digits >= 3 { low } else { side.of(low, high) };
+        histogram.add(value.clamp(min_ns, max_ns), count);
     }
     Ok(histogram)
 }

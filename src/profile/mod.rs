@@ -4,11 +4,13 @@
 //! merge into one. Service time is the whole span for which an attempt holds its worker, lease to acknowledge.
 
 mod blocks;
+mod bounds;
 mod caps;
 mod groups;
 mod hdr;
 mod histogram;
 mod moments;
+mod ranged;
 mod recorder;
 mod saved;
 mod source;
@@ -18,15 +20,18 @@ use crate::arrivals::ArrivalProfile;
 use crate::units::Seconds;
 
 pub use blocks::{Block, MOST_BLOCKS, TimeBlocks};
+pub use bounds::QuantileBounds;
 pub use caps::{CapCounts, CapEffect, MOST_CAPS};
 pub use groups::{Group, Groups, MOST_GROUPS};
 pub use hdr::DecodeError;
 pub use histogram::{Bucket, Histogram};
 pub use moments::{LONGEST_NS, Moments, NS_PER_SECOND};
-pub use recorder::{Attempt, ProfileRecorder};
+pub use ranged::{Range, Ranged, Reading, Sum};
+pub use recorder::{Attempt, HistogramOf, ProfileRecorder};
 pub use saved::{LARGEST_SAVED, SCHEMA, SaveError, Saved, SavedNotice, SavedProfile};
 pub use source::Source;
 pub use times::ServiceTimes;
+pub(crate) use times::seconds;
 
 /// Why an attempt cannot be added to a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +45,17 @@ pub enum ProfileError {
     /// The exact sums are full.
     #[error("there are more attempts than the exact sums of a profile hold")]
     TooMany,
+    /// Attempts lie in a bucket without an end, and no sum says how long they took.
+    #[error(
+        "{open} attempts lie in its last bucket, which has no end, and there is no sum: their mean cannot be told"
+    )]
+    NoSum {
+        /// How many.
+        open: u64,
+    },
+    /// The sum that was kept beside the counts is none that they can have.
+    #[error("its sum contradicts its buckets")]
+    SumContradicts,
 }
 
 /// The measured service times of a population of attempts.
@@ -68,6 +84,12 @@ impl ServiceProfile {
     #[must_use]
     pub fn count(&self) -> u64 {
         self.times.count()
+    }
+
+    /// Whether every attempt was measured by itself; see [`ServiceTimes::is_exact`].
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.times.is_exact()
     }
 
     /// The exact mean service time.

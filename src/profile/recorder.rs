@@ -1,7 +1,8 @@
 //! Takes attempts one by one.
 
 use super::{
-    Block, CapCounts, Groups, MOST_BLOCKS, ProfileError, ServiceProfile, ServiceTimes, Source, TimeBlocks,
+    Block, CapCounts, Groups, MOST_BLOCKS, ProfileError, Ranged, ServiceProfile, ServiceTimes, Source,
+    TimeBlocks,
 };
 use crate::arrivals::{Additive, AlignedBins, ArrivalRecorder};
 
@@ -17,6 +18,19 @@ pub struct Attempt<'a> {
     /// When it started, in nanoseconds since the epoch.
     pub started_ns: Option<i64>,
     /// The group to which it belongs.
+    pub group: Option<&'a str>,
+}
+
+/// The attempts of a histogram that was recorded over an interval of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramOf<'a> {
+    /// Their counts.
+    pub ranged: &'a Ranged,
+    /// Whether all of them failed.
+    pub failed: bool,
+    /// From when to when they were recorded, in nanoseconds since the epoch.
+    pub interval_ns: Option<(i64, i64)>,
+    /// The group to which they belong.
     pub group: Option<&'a str>,
 }
 
@@ -66,6 +80,40 @@ impl ProfileRecorder {
             });
         }
         Ok(())
+    }
+
+    /// Adds the attempts of a histogram.
+    ///
+    /// # Errors
+    /// As [`ServiceTimes::add_ranged`]; nothing is added then.
+    pub fn add_histogram(&mut self, histogram: &HistogramOf<'_>) -> Result<(), ProfileError> {
+        let HistogramOf { ranged, failed, interval_ns, group } = *histogram;
+        let before = *self.times.moments();
+        self.times.add_ranged(ranged, failed)?;
+        if let Some(group) = group {
+            self.groups.add_ranged(group, ranged, failed)?;
+        }
+        if let Some((start_ns, end_ns)) = interval_ns {
+            let after = self.times.moments();
+            let count = after.count() - before.count();
+            self.arrivals.add_interval(start_ns, end_ns, count);
+            if count > 0 {
+                self.blocks.at(start_ns.div_euclid(1_000_000_000)).add(&Block {
+                    count,
+                    sum_ns: after.sum_ns() - before.sum_ns(),
+                    sum_squares_ns2: after.sum_squares_ns2() - before.sum_squares_ns2(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a name to the attempts that were added without a group, if there are any and others have one.
+    ///
+    /// # Errors
+    /// If a sum would overflow.
+    pub fn name_ungrouped(&mut self, name: &str, ungrouped: &ServiceTimes) -> Result<(), ProfileError> {
+        if self.groups.is_empty() { Ok(()) } else { self.groups.add_times(name, ungrouped) }
     }
 
     /// How many attempts were added, and how many of them failed.

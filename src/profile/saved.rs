@@ -1,9 +1,11 @@
 //! The form in which a profile is saved: exact sums as decimal text, histograms as HdrHistogram V2, under 100 KB.
 
+use super::bounds::{Bounds, MOST_EDGES};
 use super::caps::{CapCount, CapCounts};
 use super::groups::{Group, Groups};
-use super::hdr::{self, DecodeError};
+use super::hdr::{self, DecodeError, Side};
 use super::moments::{LONGEST_NS, Moments};
+use super::ranged::Reading;
 use super::times::ServiceTimes;
 use super::{MOST_BLOCKS, MOST_CAPS, ServiceProfile, Source, TimeBlocks};
 use crate::arrivals::{ArrivalProfile, decimal};
@@ -61,6 +63,37 @@ struct SavedTimes {
     failures_sum_ns: u128,
     digits: u8,
     histogram: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bounds: Option<SavedBounds>,
+}
+
+/// What is uncertain of attempts that came as the counts of a histogram.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedBounds {
+    #[serde(with = "decimal")]
+    sum_low_ns: u128,
+    #[serde(with = "decimal")]
+    sum_high_ns: u128,
+    #[serde(with = "decimal")]
+    squares_low_ns2: u128,
+    #[serde(with = "decimal")]
+    squares_high_ns2: u128,
+    reading: Reading,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edges_ns: Vec<u64>,
+    open: u64,
+    highs: String,
+}
+
+/// The most bytes of bounds beside their histogram: four sums of 39 digits, edges of 15, and names.
+const BOUNDS_OVERHEAD: usize = 400 + MOST_EDGES * 16;
+
+impl SavedTimes {
+    /// Bytes of what varies in length.
+    fn size(&self) -> usize {
+        let bounds = self.bounds.as_ref().map_or(0, |bounds| BOUNDS_OVERHEAD + bounds.highs.len());
+        self.histogram.len() + bounds
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +173,7 @@ impl ServiceProfile {
         if all.digits < self.digits {
             notices.push(SavedNotice::CoarserHistogram);
         }
-        let (groups, others) = self.save_groups(GROUPS_BUDGET - all.histogram.len(), &mut notices)?;
+        let (groups, others) = self.save_groups(GROUPS_BUDGET - all.size(), &mut notices)?;
         let cap = |count: &CapCount| SavedCap {
             cap_ns: count.cap_ns,
             attempts: count.attempts,
@@ -176,7 +209,7 @@ impl ServiceProfile {
                 .collect()
         };
         // JSON writes a control character with six characters.
-        let size = |group: &SavedGroup| GROUP_OVERHEAD + 6 * group.name.len() + group.times.histogram.len();
+        let size = |group: &SavedGroup| GROUP_OVERHEAD + 6 * group.name.len() + group.times.size();
         let room = budget.saturating_sub(OTHERS_BUDGET + GROUP_OVERHEAD);
         let mut groups = encode(self.group_digits)?;
         if self.group_digits > 2 && groups.iter().map(size).sum::<usize>() > room {
@@ -208,22 +241,42 @@ impl ServiceProfile {
 /// Encodes with as many digits as the budget allows.
 fn save_times(times: &ServiceTimes, most_digits: u8, budget: usize) -> Result<SavedTimes, SaveError> {
     let moments = times.moments;
-    let mut digits = most_digits;
-    let mut histogram = hdr::encode(times, digits).ok_or(SaveError::TooMany)?;
-    while histogram.len() > budget && digits > 1 {
-        digits -= 1;
-        histogram = hdr::encode(times, digits).ok_or(SaveError::TooMany)?;
+    let encode = |digits: u8| -> Result<SavedTimes, SaveError> {
+        let side = if times.is_exact() { Side::Middle } else { Side::Low };
+        let histogram =
+            hdr::encode(&times.histogram, side, moments.max_ns, digits).ok_or(SaveError::TooMany)?;
+        let bounds = times.bounds.as_ref().map(|bounds| save_bounds(bounds, moments.max_ns, digits));
+        Ok(SavedTimes {
+            count: moments.count,
+            sum_ns: moments.sum_ns,
+            sum_squares_ns2: moments.sum_squares_ns2,
+            min_ns: moments.min_ns,
+            max_ns: moments.max_ns,
+            failures: times.failures,
+            failures_sum_ns: times.failures_sum_ns,
+            digits,
+            histogram,
+            bounds: bounds.transpose()?,
+        })
+    };
+    let mut saved = encode(most_digits)?;
+    while saved.size() > budget && saved.digits > 1 {
+        saved = encode(saved.digits - 1)?;
     }
-    Ok(SavedTimes {
-        count: moments.count,
-        sum_ns: moments.sum_ns,
-        sum_squares_ns2: moments.sum_squares_ns2,
-        min_ns: moments.min_ns,
-        max_ns: moments.max_ns,
-        failures: times.failures,
-        failures_sum_ns: times.failures_sum_ns,
-        digits,
-        histogram,
+    Ok(saved)
+}
+
+fn save_bounds(bounds: &Bounds, highest_ns: u64, digits: u8) -> Result<SavedBounds, SaveError> {
+    let highs = hdr::encode(&bounds.highs, Side::High, highest_ns, digits).ok_or(SaveError::TooMany)?;
+    Ok(SavedBounds {
+        sum_low_ns: bounds.sum_low_ns,
+        sum_high_ns: bounds.sum_high_ns,
+        squares_low_ns2: bounds.squares_low_ns2,
+        squares_high_ns2: bounds.squares_high_ns2,
+        reading: bounds.reading,
+        edges_ns: bounds.edges.clone(),
+        open: bounds.open,
+        highs,
     })
 }
 
@@ -304,17 +357,45 @@ fn restore_times(saved: &SavedTimes) -> Result<ServiceTimes, SaveError> {
     if !(1..=3).contains(&saved.digits) || saved.max_ns > LONGEST_NS {
         return Err(wrong("histogram", "has digits or durations that this program does not write"));
     }
-    let histogram = hdr::decode(&saved.histogram, saved.digits, moments.min_ns, moments.max_ns)?;
+    let decode =
+        |text: &str, side: Side| hdr::decode(text, side, saved.digits, moments.min_ns, moments.max_ns);
+    let side = if saved.bounds.is_some() { Side::Low } else { Side::Middle };
+    let histogram = decode(&saved.histogram, side)?;
     if histogram.count() != saved.count {
         return Err(wrong("histogram", "does not hold as many attempts as are counted"));
     }
-    Ok(ServiceTimes { moments, histogram, failures: saved.failures, failures_sum_ns: saved.failures_sum_ns })
+    let bounds = match &saved.bounds {
+        None => None,
+        Some(bounds) => {
+            let restored = Bounds {
+                highs: decode(&bounds.highs, Side::High)?,
+                open: bounds.open,
+                sum_low_ns: bounds.sum_low_ns,
+                sum_high_ns: bounds.sum_high_ns,
+                squares_low_ns2: bounds.squares_low_ns2,
+                squares_high_ns2: bounds.squares_high_ns2,
+                reading: bounds.reading,
+                edges: bounds.edges_ns.clone(),
+            };
+            if !restored.is_sound(&histogram, moments.sum_ns, moments.sum_squares_ns2) {
+                return Err(wrong("bounds", "contradict what they bound"));
+            }
+            Some(Box::new(restored))
+        }
+    };
+    Ok(ServiceTimes {
+        moments,
+        histogram,
+        failures: saved.failures,
+        failures_sum_ns: saved.failures_sum_ns,
+        bounds,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Attempt, MOST_GROUPS, ProfileRecorder};
+    use crate::profile::{Attempt, HistogramOf, MOST_GROUPS, ProfileRecorder, Range, Ranged, Sum};
     use proptest::prelude::*;
 
     fn recorded(
@@ -403,6 +484,34 @@ mod tests {
             let error = ServiceProfile::try_from(read).unwrap_err().to_string();
             assert!(error.contains(reason), "{to}: {error}");
         }
+    }
+
+    #[test]
+    fn a_profile_of_a_histogram_keeps_its_bounds() {
+        let ranges = vec![
+            Range { low_ns: 0, high_ns: Some(100_000_000), count: 70 },
+            Range { low_ns: 100_000_000, high_ns: Some(2_500_000_000), count: 25 },
+            Range { low_ns: 2_500_000_000, high_ns: None, count: 5 },
+        ];
+        let ranged = Ranged {
+            ranges,
+            sum: Sum::exactly(65_000_000_000),
+            sum_squares_ns2: None,
+            reading: Reading::Highest,
+            round_edges: true,
+        };
+        let mut recorder = ProfileRecorder::new(&[5_000_000_000]);
+        let histogram =
+            HistogramOf { ranged: &ranged, failed: false, interval_ns: Some((0, 60)), group: Some("a") };
+        recorder.add_histogram(&histogram).unwrap();
+        let profile = recorder.finish(Source::default()).unwrap();
+        let read: SavedProfile = serde_json::from_str(&json(&profile.save().unwrap().profile)).unwrap();
+        let restored = ServiceProfile::try_from(read).unwrap();
+        assert_eq!(restored, profile);
+        let bounds = restored.times().quantile_bounds(0.9).unwrap();
+        assert_eq!((bounds.low_ns, bounds.high_ns), (100_000_000, Some(2_500_000_000)));
+        let bounds = restored.times().quantile_bounds(0.99).unwrap();
+        assert_eq!((bounds.low_ns, bounds.high_ns), (2_500_000_000, None));
     }
 
     proptest! {
