@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Share of service time that is the endpoint's latency; every attempt is divided by it
     #[arg(long, value_name = "P", value_parser = endpoint_share, help_heading = "Analysis")]
     endpoint_share: Option<Share>,
-    /// Write the profile to this file, for --profile of other commands
+    /// Write the profile to this file, for --profile of other commands; as an HDR log if it ends in .hlog
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 }
@@ -80,6 +80,8 @@ enum Format {
     Auto,
     Csv,
     Tsv,
+    Hdr,
+    HdrLog,
     Profile,
 }
 
@@ -120,9 +122,15 @@ impl Args {
         let ingested = ingest::read_files(&self.files, &options)?;
         let mut further = Vec::new();
         if let Some(path) = &self.save {
-            let (text, given_up) = ingest::to_json(&ingested.profile)?;
+            let text = if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hlog")) {
+                further.push(IngestNotice::SavedAsHdrLog);
+                ingest::to_hdr_log(&ingested.profile)?
+            } else {
+                let (text, given_up) = ingest::to_json(&ingested.profile)?;
+                further.extend(given_up.into_iter().map(IngestNotice::Saved));
+                text
+            };
             fs::write(path, text).with_context(|| format!("{}: it cannot be written", path.display()))?;
-            further.extend(given_up.into_iter().map(IngestNotice::Saved));
         }
         Ok(report::ingest::report(&self.files, &options, &ingested, &further)?)
     }
@@ -138,6 +146,8 @@ impl Args {
                 Format::Auto => InputFormat::Auto,
                 Format::Csv => InputFormat::Csv,
                 Format::Tsv => InputFormat::Tsv,
+                Format::Hdr => InputFormat::Hdr,
+                Format::HdrLog => InputFormat::HdrLog,
                 Format::Profile => InputFormat::Profile,
             },
             column: self.column.clone(),

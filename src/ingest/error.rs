@@ -21,6 +21,8 @@ pub enum IngestErrorKind {
     Unit,
     /// A line cannot be split into fields, or is too long.
     Malformed,
+    /// It is known, and of a kind from which no service time can be had.
+    Unsupported,
     /// More rows than allowed could not be read.
     TooManyBadRows,
     /// No row passed the filters.

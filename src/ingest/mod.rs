@@ -8,7 +8,9 @@ mod columns;
 mod dialect;
 mod duration;
 mod error;
+mod hdr;
 mod known;
+mod lines;
 mod notice;
 mod open;
 mod options;
@@ -27,6 +29,7 @@ use std::io::Read;
 
 pub use duration::{Decimal, DurationError, Unit, parse as parse_duration};
 pub use error::{IngestError, IngestErrorKind};
+pub use hdr::to_hdr_log;
 pub use notice::IngestNotice;
 pub use open::STDIN;
 pub use options::{BadRows, Correction, InputFormat, Options, Where};
@@ -91,11 +94,14 @@ pub fn read_stream(
 }
 
 fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError> {
+    if let Some(kind) = hdr::recognise(&input, collector.options.format) {
+        return hdr::read(input, kind, collector);
+    }
     input.check_text()?;
     match collector.options.format {
         InputFormat::Auto if saved::is_profile(&input) => read_profile(input, collector),
         InputFormat::Profile => read_profile(input, collector),
-        InputFormat::Auto | InputFormat::Csv | InputFormat::Tsv => table::read(input, collector),
+        _ => table::read(input, collector),
     }
 }
 

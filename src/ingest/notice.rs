@@ -81,6 +81,32 @@ pub enum IngestNotice {
         /// Whether that is because time stamps are too coarse for the rate.
         coarse: bool,
     },
+    /// An HDR file does not say the unit of its values.
+    HdrUnitAssumed {
+        /// Which file.
+        file: String,
+    },
+    /// Arrivals are known by intervals that are longer than a minute.
+    CoarseIntervals {
+        /// The longest one, in seconds.
+        length_s: f64,
+    },
+    /// The mean is that of a histogram's buckets.
+    MeanFromBuckets {
+        /// By what share of it the true one may be higher or lower.
+        within: f64,
+    },
+    /// The variation is estimated from a histogram's buckets.
+    VariationFromBuckets {
+        /// The least that it can be.
+        low: f64,
+        /// The most, where there is one.
+        high: Option<f64>,
+    },
+    /// What a timeout would cut is estimated from a histogram's buckets.
+    CutsFromBuckets,
+    /// A log that other HDR tools read holds less than a saved profile.
+    SavedAsHdrLog,
     /// What saving had to give up.
     Saved(SavedNotice),
 }
@@ -100,6 +126,7 @@ pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
     if let Some(ratio) = profile.mean_over_median().filter(|ratio| *ratio >= FAR_ABOVE) {
         notices.push(IngestNotice::MeanFarAboveMedian { ratio });
     }
+    notices.extend(of_histogram(profile));
     if let Some(mean) = profile.times().failure_mean() {
         let (failures, count) = (profile.failures(), profile.count());
         notices.push(IngestNotice::Failures { failures, count, mean_s: mean.get() });
@@ -124,6 +151,25 @@ pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
         }
         if arrivals.interarrival_scv().is_none() {
             notices.push(IngestNotice::NoInterarrivalTimes { coarse: arrivals.has_coarse_stamps() });
+        }
+    }
+    notices
+}
+
+/// The remarks on what is not known exactly of attempts that came as the counts of a histogram.
+fn of_histogram(profile: &ServiceProfile) -> Vec<IngestNotice> {
+    let times = profile.times();
+    let mut notices = Vec::new();
+    if let Some([low, high]) = times.mean_bounds_s() {
+        let mean = profile.mean().get();
+        let within = if mean > 0.0 { (high - mean).max(mean - low) / mean } else { 0.0 };
+        notices.push(IngestNotice::MeanFromBuckets { within });
+    }
+    if let Some((low, high)) = times.scv_bounds() {
+        notices.push(IngestNotice::VariationFromBuckets { low, high });
+        let estimated = profile.caps_ns().any(|cap_ns| profile.cap_effect(cap_ns).attempts_cut > 0);
+        if estimated {
+            notices.push(IngestNotice::CutsFromBuckets);
         }
     }
     notices
@@ -213,6 +259,45 @@ impl IngestNotice {
                 "arrivals-not-in-order",
                 "the time between arrivals is not known: stamps far out of order, counts, or recordings that overlap",
             ),
+            IngestNotice::HdrUnitAssumed { file } => Note::warning(
+                "hdr-unit-assumed",
+                format!("{file} does not say its unit; its values are taken as nanoseconds"),
+            )
+            .with_hint("say another with --unit s, ms or us"),
+            IngestNotice::CoarseIntervals { length_s } => Note::info(
+                "arrivals-by-interval",
+                format!(
+                    "arrivals are only known by intervals of up to {}, and taken as spread evenly over each: a busy minute may be busier",
+                    human::duration(*length_s)
+                ),
+            ),
+            IngestNotice::MeanFromBuckets { within } => Note::info(
+                "mean-from-buckets",
+                format!(
+                    "the mean is that of the histogram's buckets; the true one is within {} of it",
+                    human::percent(*within)
+                ),
+            ),
+            IngestNotice::VariationFromBuckets { low, high } => {
+                let low = human::significant(*low, 3);
+                let between = match high {
+                    Some(high) => format!("between {low} and {}", human::significant(*high, 3)),
+                    None => format!("at least {low}"),
+                };
+                Note::info(
+                    "variation-from-buckets",
+                    format!("deviation and SCV are estimated from the histogram's buckets; the true SCV is {between}"),
+                )
+            }
+            IngestNotice::CutsFromBuckets => Note::info(
+                "cuts-from-buckets",
+                "what a timeout would cut is estimated with attempts spread evenly over each bucket",
+            ),
+            IngestNotice::SavedAsHdrLog => Note::info(
+                "saved-as-hdr-log",
+                "the HDR log holds three digits of each attempt; exact sums, failures, arrivals and timeouts are only in a saved profile",
+            )
+            .with_hint("save a profile, for --profile, under a name that does not end in .hlog"),
             IngestNotice::Saved(SavedNotice::CoarserHistogram) => Note::warning(
                 "saved-coarser",
                 "the saved profile holds quantiles within 1% instead of 0.1%, to stay below 100 kB",

@@ -1,6 +1,7 @@
 //! What the reader of a file may be told about it.
 
 use super::duration::{Decimal, Unit};
+use super::error::{IngestError, IngestErrorKind};
 use crate::units::{ParseError, Seconds, Share};
 use std::str::FromStr;
 
@@ -14,6 +15,10 @@ pub enum InputFormat {
     Csv,
     /// Tab-separated values.
     Tsv,
+    /// One encoded HdrHistogram.
+    Hdr,
+    /// An HDR interval log.
+    HdrLog,
     /// A saved profile.
     Profile,
 }
@@ -149,6 +154,27 @@ pub struct Options {
 const DEFAULT_CAPS_S: [u64; 4] = [5, 10, 15, 30];
 
 impl Options {
+    /// Refuses options that only tables have, so that none is ignored in silence.
+    pub(super) fn refuse_table_options(&self, file: &str, why: &str) -> Result<(), IngestError> {
+        let given = [
+            ("--column", self.column.is_some()),
+            ("--count-column", self.count_column.is_some()),
+            ("--timestamp-column", self.timestamp_column.is_some()),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--no-header", self.no_header),
+            ("--decimal", self.decimal.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(IngestError::new(
+                IngestErrorKind::Options,
+                file,
+                format!("{flag} is for tables, and {why}"),
+            )
+            .remedy(format!("leave out {flag}"))),
+        }
+    }
+
     /// The timeouts whose effect is counted, in nanoseconds.
     #[must_use]
     pub fn caps_ns(&self) -> Vec<u64> {

@@ -2,7 +2,7 @@
 
 use super::{Ingested, QUANTILES, show_second};
 use crate::arrivals::ArrivalProfile;
-use crate::profile::{ServiceProfile, ServiceTimes, Source};
+use crate::profile::{ServiceProfile, ServiceTimes, Source, seconds};
 use crate::units::{ArrivalRate, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,16 +15,32 @@ pub const OTHERS: &str = "(others)";
 pub struct Summary {
     /// Attempts.
     pub count: u64,
-    /// Mean service time, exact.
+    /// Mean service time, exact unless there are bounds.
     pub mean_s: f64,
-    /// Standard deviation of service time, exact (population).
+    /// The least that the mean can be; absent if it is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_low_s: Option<f64>,
+    /// The most that the mean can be; absent if it is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_high_s: Option<f64>,
+    /// Standard deviation of service time (population), exact unless the SCV has bounds.
     pub stddev_s: f64,
-    /// Squared coefficient of variation of service time, exact.
+    /// Squared coefficient of variation of service time, exact unless it has bounds.
     pub scv: f64,
-    /// Shortest service time, exact.
+    /// The least that the SCV can be; absent if it is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scv_low: Option<f64>,
+    /// The most that the SCV can be; absent if it is exact, or if nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scv_high: Option<f64>,
+    /// Shortest service time, exact; of a histogram the least that it can be.
     pub min_s: f64,
-    /// Longest service time, exact.
+    /// Longest service time, exact; of a histogram an end of its last bucket.
     pub max_s: f64,
+    /// Whether the longest may be longer: it lies in a bucket without an end.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(default)]
+    pub max_at_least: bool,
     /// Quantiles of service time, within `quantile_tolerance` above the true order statistic.
     pub quantiles: Vec<ServiceQuantile>,
     /// By how much a quantile may exceed the true one, as a fraction.
@@ -59,6 +75,16 @@ pub struct ServiceQuantile {
     pub quantile: f64,
     /// The value in seconds.
     pub value_s: f64,
+    /// The least that the true value can be; absent where attempts were measured one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_s: Option<f64>,
+    /// The most that it can be; absent where attempts were measured one by one, or nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_s: Option<f64>,
+    /// Whether the true value may be anything from `value_s` on: it lies in a bucket without an end.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(default)]
+    pub at_least: bool,
     /// Whether at least ten attempts lie beyond, so that the value means something.
     pub supported: bool,
 }
@@ -137,6 +163,14 @@ pub struct SourceSummary {
     pub correction: Option<String>,
     /// Whether the figures are endpoint latency, not corrected.
     pub endpoint_latency: bool,
+    /// Whether attempts came as the counts of a histogram, so that figures are no more exact than its buckets.
+    pub from_histogram: bool,
+}
+
+/// A flag is shown where it is set.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for this shape")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Summary {
@@ -148,10 +182,15 @@ impl Summary {
         Summary {
             count: profile.count(),
             mean_s: profile.mean().get(),
+            mean_low_s: times.mean_bounds_s().map(|[low, _]| low),
+            mean_high_s: times.mean_bounds_s().map(|[_, high]| high),
             stddev_s: profile.stddev_s(),
             scv: profile.scv(),
+            scv_low: times.scv_bounds().map(|(low, _)| low),
+            scv_high: times.scv_bounds().and_then(|(_, high)| high),
             min_s: times.min_s(),
             max_s: times.max_s(),
+            max_at_least: times.quantile_bounds(1.0).is_some_and(|bounds| bounds.high_ns.is_none()),
             quantiles: quantiles(times),
             quantile_tolerance: profile.quantile_tolerance(),
             mean_over_median: profile.mean_over_median(),
@@ -162,16 +201,22 @@ impl Summary {
             groups: groups(profile),
             arrivals: profile.arrivals().map(ArrivalSummary::of),
             cap_effect: caps(profile),
-            source: SourceSummary::of(profile.source()),
+            source: SourceSummary::of(profile),
         }
     }
 }
 
 fn quantiles(times: &ServiceTimes) -> Vec<ServiceQuantile> {
-    let one = |quantile| ServiceQuantile {
-        quantile,
-        value_s: times.quantile(quantile),
-        supported: times.supports(quantile),
+    let one = |quantile| {
+        let bounds = times.quantile_bounds(quantile);
+        ServiceQuantile {
+            quantile,
+            value_s: times.quantile(quantile),
+            low_s: bounds.map(|bounds| seconds(bounds.low_ns)),
+            high_s: bounds.and_then(|bounds| bounds.high_ns).map(seconds),
+            at_least: bounds.is_some_and(|bounds| bounds.high_ns.is_none()),
+            supported: times.supports(quantile),
+        }
     };
     QUANTILES.into_iter().map(one).collect()
 }
@@ -230,7 +275,8 @@ impl ArrivalSummary {
 }
 
 impl SourceSummary {
-    fn of(source: &Source) -> Self {
+    fn of(profile: &ServiceProfile) -> Self {
+        let source: &Source = profile.source();
         SourceSummary {
             format: source.format.clone(),
             column: source.column.clone(),
@@ -238,6 +284,7 @@ impl SourceSummary {
             files: source.files.clone(),
             correction: source.correction.clone(),
             endpoint_latency: source.endpoint_latency,
+            from_histogram: !profile.is_exact(),
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn report(
 fn headline(summary: &Summary) -> String {
     let quantile = |wanted: f64| {
         let found = summary.quantiles.iter().find(|row| row.quantile == wanted);
-        found.map_or_else(String::new, |row| human::duration(row.value_s))
+        found.map_or_else(String::new, value)
     };
     let lasts = if summary.count == 1 { "lasts" } else { "last" };
     format!(
@@ -95,6 +95,8 @@ fn source(ingested: &Ingested, summary: &Summary) -> Section {
     if let Some(column) = &source.column {
         let unit = source.unit.as_deref().map_or("units as written".to_owned(), |unit| format!("in {unit}"));
         rows.push(fact("duration", format!("column \"{column}\", {unit}")));
+    } else if let Some(unit) = &source.unit {
+        rows.push(fact("duration", format!("values in {unit}")));
     }
     if let Some(correction) = &source.correction {
         rows.push(fact("corrected", correction.clone()));
@@ -114,7 +116,20 @@ fn source(ingested: &Ingested, summary: &Summary) -> Section {
 
 fn shown(quantile: &ServiceQuantile) -> String {
     let unsure = if quantile.supported { "" } else { " (few attempts)" };
-    format!("{}{unsure}", human::duration(quantile.value_s))
+    format!("{}{unsure}", value(quantile))
+}
+
+/// A quantile's value, or between what it lies where a bucket is wider than a reader would take for a number.
+fn value(quantile: &ServiceQuantile) -> String {
+    const NARROW: f64 = 1.05;
+    let value = human::duration(quantile.value_s);
+    match (quantile.at_least, quantile.low_s, quantile.high_s) {
+        (true, ..) => format!("at least {value}"),
+        (false, Some(low), Some(high)) if high > low * NARROW => {
+            format!("{} to {}", human::duration(low), human::duration(high))
+        }
+        _ => value,
+    }
 }
 
 fn service_time(summary: &Summary) -> Section {
@@ -124,7 +139,7 @@ fn service_time(summary: &Summary) -> Section {
             "deviation",
             format!("{} (SCV {})", human::duration(summary.stddev_s), human::significant(summary.scv, 3)),
         ),
-        fact("range", format!("{} to {}", human::duration(summary.min_s), human::duration(summary.max_s))),
+        fact("range", range(summary)),
     ];
     for quantile in &summary.quantiles {
         let name = format!("p{}", human::significant(quantile.quantile * 100.0, 4));
@@ -142,6 +157,11 @@ fn service_time(summary: &Summary) -> Section {
         ),
     ));
     Section::Facts { title: "Service time", rows }
+}
+
+fn range(summary: &Summary) -> String {
+    let more = if summary.max_at_least { "at least " } else { "" };
+    format!("{} to {more}{}", human::duration(summary.min_s), human::duration(summary.max_s))
 }
 
 fn arrivals(summary: &Summary) -> Option<Section> {
@@ -188,7 +208,7 @@ fn groups(groups: &[GroupSummary]) -> Table {
     for group in groups.iter().take(SHOWN_GROUPS) {
         let quantile = |wanted: f64| {
             let found = group.quantiles.iter().find(|row| row.quantile == wanted);
-            found.map_or_else(String::new, |row| human::duration(row.value_s))
+            found.map_or_else(String::new, value)
         };
         table.row([
             name(&group.name),

@@ -9,40 +9,40 @@ use std::process::Stdio;
 use tempfile::TempDir;
 
 /// A folder of files for one test.
-struct Files(TempDir);
+pub(crate) struct Files(TempDir);
 
 impl Files {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Files(TempDir::new().unwrap())
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.path().join(name).display().to_string()
     }
 
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         fs::write(self.path(name), bytes).unwrap();
         self.path(name)
     }
 }
 
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn ingest<const N: usize>(arguments: [&str; N]) -> Output {
+pub(crate) fn ingest<const N: usize>(arguments: [&str; N]) -> Output {
     run_all(["ingest"].into_iter().chain(arguments).chain(["--format", "json"]))
 }
 
-fn close(found: f64, expected: f64, relative: f64) -> bool {
+pub(crate) fn close(found: f64, expected: f64, relative: f64) -> bool {
     (found - expected).abs() <= relative * expected.abs()
 }
 
 /// The folder of files that other projects made; they are not part of this one.
 #[allow(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let folder = std::env::var_os("WHSIZE_SHARED").map_or(beside, PathBuf::from).join("data");
     if !folder.is_dir() {
@@ -267,7 +267,7 @@ fn awkward_numbers_are_read_right() {
     }
 }
 
-fn assert_refused(output: &Output, parts: &[&str]) {
+pub(crate) fn assert_refused(output: &Output, parts: &[&str]) {
     assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{}", output.stderr);
     for part in parts {
         assert!(output.stderr.contains(part), "{part:?} is not in {}", output.stderr);

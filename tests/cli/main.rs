@@ -5,6 +5,7 @@ mod diagnose;
 mod docs;
 mod drain;
 mod ingest;
+mod ingest_hdr;
 mod plot;
 mod schema;
 mod simulate;

@@ -1,0 +1,128 @@
+//! HdrHistograms: one encoded histogram, or a log of one histogram an interval.
+
+mod codec;
+mod log;
+mod write;
+
+use super::collect::Collector;
+use super::duration::Unit;
+use super::error::{IngestError, IngestErrorKind};
+use super::notice::IngestNotice;
+use super::open::{Input, read_failed};
+use super::options::{InputFormat, Options};
+use crate::profile::{HistogramOf, Range, Ranged, Reading, Source, Sum};
+use codec::{CodecError, HdrBucket};
+use std::io::Read;
+
+pub use write::to_hdr_log;
+
+/// What of HDR an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Binary,
+    Base64,
+    Log,
+}
+
+/// Tells by its beginning whether an input is HDR, or believes the option that says so.
+pub(super) fn recognise(input: &Input, format: InputFormat) -> Option<Kind> {
+    let head = input.head.trim_ascii_start();
+    if codec::is_encoded(&input.head) {
+        return Some(Kind::Binary);
+    }
+    let is_base64 = head.starts_with(b"HIST") || head.starts_with(b"DHIST");
+    match format {
+        InputFormat::Auto if is_base64 => Some(Kind::Base64),
+        InputFormat::Auto if log::is_log(head) => Some(Kind::Log),
+        InputFormat::HdrLog => Some(Kind::Log),
+        InputFormat::Hdr if is_base64 || !log::is_log(head) => Some(Kind::Base64),
+        InputFormat::Hdr => Some(Kind::Log),
+        _ => None,
+    }
+}
+
+/// Reads an HDR histogram or log into the collector.
+pub(super) fn read(input: Input, kind: Kind, collector: &mut Collector) -> Result<(), IngestError> {
+    collector.options.refuse_table_options(&input.name, "an HDR histogram has no columns")?;
+    if kind == Kind::Log {
+        input.check_text()?;
+        return log::read(input, collector);
+    }
+    let name = input.name.clone();
+    refuse_labels(&name, &collector.options)?;
+    let mut bytes = Vec::new();
+    let read = input.into_stream().take(codec::LARGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| read_failed(&name, &error))?;
+    if bytes.len() as u64 > codec::LARGEST {
+        return Err(IngestError::new(IngestErrorKind::TooLarge, &name, "it is too large for one histogram"));
+    }
+    let decoded = match kind {
+        Kind::Base64 => {
+            bytes.retain(|byte| !byte.is_ascii_whitespace());
+            codec::decode_base64(&bytes)
+        }
+        _ => codec::decode(&bytes),
+    };
+    let buckets = decoded.map_err(|error| undecodable(&name, &error))?;
+    let unit = unit_of(collector, None, &name);
+    announce(&name, "HDR histogram", unit, collector);
+    collector.rows += 1;
+    let ranged = ranged(&buckets, unit);
+    collector
+        .histogram(&name, &HistogramOf { ranged: &ranged, failed: false, interval_ns: None, group: None })?;
+    Ok(())
+}
+
+fn undecodable(name: &str, error: &CodecError) -> IngestError {
+    let kind =
+        if *error == CodecError::Double { IngestErrorKind::Unsupported } else { IngestErrorKind::Malformed };
+    IngestError::new(kind, name, format!("the HDR histogram cannot be read: {error}"))
+}
+
+/// One histogram has no tags to select or group by.
+fn refuse_labels(name: &str, options: &Options) -> Result<(), IngestError> {
+    if options.group_by.is_empty() && options.filters.is_empty() {
+        return Ok(());
+    }
+    let reason = "a single HDR histogram has no tags to group or to select by";
+    Err(IngestError::new(IngestErrorKind::Options, name, reason).remedy("leave out --group-by and --where"))
+}
+
+/// The unit that was asked for, that the file names, or nanoseconds, which is then said.
+fn unit_of(collector: &mut Collector, named: Option<Unit>, name: &str) -> Unit {
+    collector.options.unit.or(named).unwrap_or_else(|| {
+        collector.notices.push(IngestNotice::HdrUnitAssumed { file: name.to_owned() });
+        Unit::Nanoseconds
+    })
+}
+
+fn announce(name: &str, format: &str, unit: Unit, collector: &mut Collector) {
+    collector.recognised(Source {
+        format: format.to_owned(),
+        unit: Some(unit.to_string()),
+        files: vec![name.to_owned()],
+        ..Source::default()
+    });
+}
+
+/// The buckets in nanoseconds. A bucket of a single value is that value; a wider one reaches to the next bucket.
+fn ranged(buckets: &[HdrBucket], unit: Unit) -> Ranged {
+    let scale = unit.ns();
+    let range = |bucket: &HdrBucket| {
+        let low_ns = bucket.low.saturating_mul(scale);
+        let width = bucket.high - bucket.low;
+        let high_ns = if width == 0 {
+            low_ns
+        } else {
+            bucket.high.saturating_add(1).saturating_mul(scale).saturating_sub(1).max(low_ns)
+        };
+        Range { low_ns, high_ns: Some(high_ns), count: bucket.count }
+    };
+    Ranged {
+        ranges: buckets.iter().map(range).collect(),
+        sum: Sum::Middles,
+        sum_squares_ns2: None,
+        reading: Reading::Lowest,
+        round_edges: false,
+    }
+}
