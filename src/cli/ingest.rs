@@ -1,11 +1,11 @@
 //! `whsize ingest`.
 
-use anyhow::{Context, Result};
+use super::{Outcome, save};
+use anyhow::Result;
 use clap::ValueEnum;
-use std::fs;
 use std::path::PathBuf;
 use whsize::ingest::{self, BadRows, Correction, Decimal, IngestNotice, InputFormat, Options, Unit, Where};
-use whsize::report::{self, Report};
+use whsize::report;
 use whsize::units::{Seconds, Share};
 
 /// What is the service time? From samples to a profile that every other command takes
@@ -70,7 +70,8 @@ pub(crate) struct Args {
     /// Share of service time that is the endpoint's latency; every attempt is divided by it
     #[arg(long, value_name = "P", value_parser = endpoint_share, help_heading = "Analysis")]
     endpoint_share: Option<Share>,
-    /// Write the profile to this file, for --profile of other commands; as an HDR log if it ends in .hlog
+    /// Write the profile to this file, for --profile of other commands; as an HDR log if it ends in .hlog, to
+    /// standard output instead of the report if it is -
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 }
@@ -117,7 +118,7 @@ fn endpoint_share(typed: &str) -> Result<Share, String> {
 }
 
 impl Args {
-    pub(crate) fn run(&self) -> Result<Report> {
+    pub(crate) fn run(&self) -> Result<Outcome> {
         let options = self.options();
         let ingested = ingest::read_files(&self.files, &options)?;
         let mut further = Vec::new();
@@ -130,9 +131,14 @@ impl Args {
                 further.extend(given_up.into_iter().map(IngestNotice::Saved));
                 text
             };
-            fs::write(path, text).with_context(|| format!("{}: it cannot be written", path.display()))?;
+            if path.as_os_str() == ingest::STDIN {
+                // As a stage of a pipe: the profile goes where the report would.
+                return Ok(Outcome::Text(text));
+            }
+            save::write(path, &text, &self.files)?;
         }
-        Ok(report::ingest::report(&self.files, &options, &ingested, &further)?)
+        let report = report::ingest::report(&self.files, &options, &ingested, &further)?;
+        Ok(Outcome::Report(Box::new(report)))
     }
 
     fn options(&self) -> Options {

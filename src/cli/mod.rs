@@ -8,6 +8,7 @@ mod output;
 mod packaging;
 mod plot;
 mod queue_attributes;
+mod save;
 mod service;
 mod simulate;
 mod size;
@@ -19,7 +20,7 @@ use output::Output;
 use plot::Plot;
 use std::io;
 use std::process::ExitCode;
-use whsize::report::{Answer, Report};
+use whsize::report::{Answer, OnlyError, Report};
 
 /// How many workers a queue needs whose work is waiting for somebody else's server.
 #[derive(Parser, Debug)]
@@ -60,7 +61,7 @@ impl Command {
         let report = match self {
             Command::Size(args) => args.run(),
             Command::Drain(args) => args.run(),
-            Command::Ingest(args) => args.run(),
+            Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
             Command::Diagnose(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
@@ -95,7 +96,9 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             cli.output.complain(&error);
-            ExitCode::from(2)
+            // A value that this answer does not have, such as the wait of an unstable pool, is an answer as well.
+            let absent = matches!(error.downcast_ref(), Some(OnlyError::Absent { .. }));
+            ExitCode::from(if absent { 1 } else { 2 })
         }
     }
 }

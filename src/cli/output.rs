@@ -21,7 +21,7 @@ pub(crate) struct Output {
     /// Show the formulas with the numbers put in, and their sources
     #[arg(long, global = true)]
     explain: bool,
-    /// Leave out remarks and explanations
+    /// Leave out remarks, except for warnings and problems
     #[arg(long, short, global = true)]
     quiet: bool,
     /// When to use colour

@@ -2,7 +2,7 @@
 
 use super::plot::Plot;
 use super::service::{Service, ServiceArgs};
-use super::values::{QuantileLimit, Surge, quantile_limit, surge};
+use super::values::{QuantileLimit, Surge, headroom, quantile_limit, surge, utilisation};
 use anyhow::{Result, bail};
 use whsize::notice::Note;
 use whsize::report::{self, Report};
@@ -32,14 +32,20 @@ pub(crate) struct Args {
           requires_all = ["failure_share", "max_attempts"], help_heading = "Traffic")]
     first_attempt_rate: Option<ArrivalRate>,
     /// Share of attempts that fail and are tried again
-    #[arg(long, value_name = "F", requires = "first_attempt_rate", help_heading = "Traffic")]
+    #[arg(
+        long,
+        value_name = "F",
+        requires = "first_attempt_rate",
+        conflicts_with = "rate",
+        help_heading = "Traffic"
+    )]
     failure_share: Option<Share>,
     /// The most attempts of one message, the first included
-    #[arg(long, value_name = "N", requires = "first_attempt_rate", help_heading = "Traffic",
+    #[arg(long, value_name = "N", requires = "first_attempt_rate", conflicts_with = "rate", help_heading = "Traffic",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     max_attempts: Option<u32>,
     /// Mean time that a failed attempt occupies a worker, where it differs
-    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, requires = "first_attempt_rate",
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, requires = "first_attempt_rate", conflicts_with = "rate",
           help_heading = "Traffic")]
     failure_mean: Option<Seconds>,
     /// Other traffic to size for as well, such as name=outage,rate=2400,mean=3.1
@@ -56,11 +62,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P", value_parser = Share::parse_inside, help_heading = "Objectives, one or more")]
     wait_probability: Option<Share>,
     /// Workers busy at most this share of their time
-    #[arg(long, value_name = "U", alias = "max-utilization", value_parser = Share::parse_inside,
+    #[arg(long, value_name = "U", alias = "max-utilization", value_parser = utilisation,
           help_heading = "Objectives, one or more")]
     max_utilisation: Option<Share>,
     /// Room for the rate to rise by this before the pool is full
-    #[arg(long, value_name = "P%", help_heading = "Objectives, one or more")]
+    #[arg(long, value_name = "P%", value_parser = headroom, help_heading = "Objectives, one or more")]
     headroom: Option<Ratio>,
     /// Square-root rule as a requirement: at least B square roots of the load above it
     #[arg(long, value_name = "B", help_heading = "Objectives, one or more")]

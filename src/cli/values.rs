@@ -1,7 +1,7 @@
 //! Values that are typed as one argument but hold several: `p95=5s`, `1M@5m`, `name=outage,rate=2400,mean=3.1`.
 
 use whsize::drain::EarlierDepth;
-use whsize::units::{ArrivalRate, Count, Quantile, Seconds};
+use whsize::units::{ArrivalRate, Count, Quantile, Ratio, Seconds, Share};
 
 /// A quantile of the wait with its limit.
 #[derive(Clone, Debug)]
@@ -30,6 +30,33 @@ pub(crate) fn earlier_depth(typed: &str) -> Result<EarlierDepth, String> {
         backlog: depth.parse::<Count>().map_err(|error| error.to_string())?.get(),
         ago: Seconds::parse_positive(ago).map_err(|error| error.to_string())?,
     })
+}
+
+/// The least utilisation that can be asked for: below it a pool is a thousand times its load.
+const LEAST_UTILISATION: f64 = 0.001;
+
+/// The most headroom that can be asked for: a hundred times the rate.
+const MOST_HEADROOM: f64 = 100.0;
+
+/// Reads a limit of the utilisation.
+pub(crate) fn utilisation(typed: &str) -> Result<Share, String> {
+    let share = Share::parse_inside(typed).map_err(|error| error.to_string())?;
+    if share.get() < LEAST_UTILISATION {
+        return Err(format!("\"{typed}\": a pool that is busy for less than 0.1% of its time is no answer"));
+    }
+    Ok(share)
+}
+
+/// Reads a headroom. A bare number from 1 on is refused: 10 would be 1000%, and 10% is meant.
+pub(crate) fn headroom(typed: &str) -> Result<Ratio, String> {
+    let ratio: Ratio = typed.parse().map_err(|error: whsize::units::ParseError| error.to_string())?;
+    if !typed.contains('%') && ratio.get() >= 1.0 {
+        return Err(format!("\"{typed}\": write it with a per cent sign, such as 10%"));
+    }
+    if ratio.get() > MOST_HEADROOM {
+        return Err(format!("\"{typed}\": more than a hundred times the rate is no headroom"));
+    }
+    Ok(ratio)
 }
 
 /// Named traffic: a rate, a mean, or both; what is not given is that of the steady traffic.

@@ -6,6 +6,9 @@
 ///
 /// Returns `None` if nothing up to `ceiling` meets it.
 pub fn smallest(floor: u64, ceiling: u64, guess: u64, mut meets: impl FnMut(u64) -> bool) -> Option<u64> {
+    if floor > ceiling {
+        return None;
+    }
     let guess = guess.clamp(floor, ceiling);
     let (mut failing, mut holding);
     let mut step = 1;

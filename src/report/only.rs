@@ -5,21 +5,32 @@ use serde_json::Value;
 
 /// Why a field cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no field \"{path}\" in this answer{}; it has {}", hint(.nearest.as_deref()), available.join(", "))]
-pub struct OnlyError {
-    /// The field that was asked for.
-    pub path: String,
-    /// The field that was probably meant.
-    pub nearest: Option<String>,
-    /// The fields that there are at the place where the path ends.
-    pub available: Vec<String>,
+pub enum OnlyError {
+    /// The answer never has such a field.
+    #[error("there is no field \"{path}\" in this answer{}; it has {}", hint(.nearest.as_deref()), available.join(", "))]
+    Unknown {
+        /// The field that was asked for.
+        path: String,
+        /// The field that was probably meant.
+        nearest: Option<String>,
+        /// The fields that there are at the place where the path ends.
+        available: Vec<String>,
+    },
+    /// The field is documented, and this answer has no value for it, as an unstable pool has no wait.
+    #[error("this answer has no \"{path}\": {answer}")]
+    Absent {
+        /// The field that was asked for.
+        path: String,
+        /// The answer in words.
+        answer: String,
+    },
 }
 
 /// The value at a dotted path below `result`, such as `workers` or `scenarios.0.workers`, as one line without
 /// quotes; lists and objects come as compact JSON.
 ///
 /// # Errors
-/// If the answer has no such field; the error lists those that it has.
+/// If there is no such field, with those that there are; or if this answer has no value for it.
 pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
     let mut value = report.result();
     for step in path.split('.') {
@@ -29,8 +40,11 @@ pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
             _ => None,
         };
         value = next.ok_or_else(|| {
+            if super::schema::documents(report.command, step) {
+                return OnlyError::Absent { path: path.to_owned(), answer: report.headline.clone() };
+            }
             let available = names(value);
-            OnlyError { path: path.to_owned(), nearest: nearest(step, &available), available }
+            OnlyError::Unknown { path: path.to_owned(), nearest: nearest(step, &available), available }
         })?;
     }
     Ok(match value {

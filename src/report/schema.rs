@@ -55,3 +55,20 @@ pub fn envelope<R: JsonSchema>(command: &str) -> Value {
     });
     schema.to_value()
 }
+
+/// Whether a command's documented result has a field of this name anywhere.
+pub(super) fn documents(command: &str, field: &str) -> bool {
+    fn names(value: &Value, field: &str) -> bool {
+        match value {
+            Value::Object(fields) => {
+                let here = fields.get("properties").is_some_and(|properties| properties.get(field).is_some());
+                here || fields.values().any(|value| names(value, field))
+            }
+            Value::Array(items) => items.iter().any(|item| names(item, field)),
+            _ => false,
+        }
+    }
+    all().iter().any(|(name, schema)| {
+        *name == command && (names(&schema["$defs"], field) || names(&schema["properties"]["result"], field))
+    })
+}

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub struct Style {
     /// The most columns that a line may take.
     pub width: u16,
-    /// Whether remarks and explanations are left out.
+    /// Whether remarks are left out that are neither a warning nor a problem.
     pub quiet: bool,
 }
 
@@ -33,19 +33,18 @@ pub fn render(report: &Report, style: Style) -> String {
             Section::Figure(plotted) => figure::render_terminal(&mut out, plotted, width),
         }
     }
-    if !style.quiet {
-        for explanation in &report.explanations {
-            let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", explanation.quantity);
-            let text =
-                format!("{}\n{}\nsource: {}", explanation.formula, explanation.numbers, explanation.source);
-            paragraph(&mut out, &textwrap::indent(&text, "  "), width, Ansi::new());
-        }
-        if !report.notes.is_empty() {
+    for explanation in &report.explanations {
+        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", explanation.quantity);
+        let text =
+            format!("{}\n{}\nsource: {}", explanation.formula, explanation.numbers, explanation.source);
+        paragraph(&mut out, &textwrap::indent(&text, "  "), width, Ansi::new());
+    }
+    let shown = |note: &&Note| !style.quiet || note.severity > Severity::Info;
+    for (index, note) in report.notes.iter().filter(shown).enumerate() {
+        if index == 0 {
             out.push('\n');
         }
-        for note in &report.notes {
-            remark(&mut out, note, width);
-        }
+        remark(&mut out, note, width);
     }
     out
 }

@@ -5,7 +5,7 @@ use crate::queueing::ServiceLaw;
 use crate::units::{ArrivalRate, Exact, Seconds, Share, human};
 
 /// The largest offered load that is answered, in erlangs. Ten billion busy workers are a slip in a unit.
-const LARGEST_LOAD: u128 = 10_000_000_000;
+pub(super) const LARGEST_LOAD: u128 = 10_000_000_000;
 
 /// Where the service time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

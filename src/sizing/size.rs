@@ -1,5 +1,6 @@
 //! From a question to its answer: the smallest pool, or a verdict on the one given.
 
+use super::demand::LARGEST_LOAD;
 use super::interval::{Sample, workers_interval};
 use super::pool_size::{
     Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
@@ -149,14 +150,15 @@ impl Question {
         }
     }
 
-    /// Half the headroom first (where there is any), then the fixed rises; in rising order.
+    /// The fixed rises and half the headroom, where there is any, in rising order.
     fn sensitivity(&self, load: &Load, workers: u64) -> Vec<SensitivityRow> {
         let full = Exact::whole(workers.into()).over(&load.erlangs);
         let half = full
             .filter(|full| *full > Exact::one())
             .map(|full| &(&Exact::one() + &full) * &Exact::thousandths(500));
         let mut factors: Vec<Exact> = RISES.map(Exact::thousandths).into();
-        factors.extend(half);
+        // A pool that is given may be so large that half its headroom is no load that is answered.
+        factors.extend(half.filter(|half| &load.erlangs * half <= Exact::whole(LARGEST_LOAD)));
         factors.sort();
         factors.dedup();
         factors.iter().map(|factor| self.sensitivity_row(&load.times(factor), factor, workers)).collect()

@@ -1,6 +1,6 @@
 //! Whole things: messages, workers, connections.
 
-use super::{Exact, ParseError, human};
+use super::{Exact, ParseError, human, more_than_zero};
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,10 +28,8 @@ impl Count {
     /// As [`FromStr`], and where the count is zero.
     pub fn parse_positive(typed: &str) -> Result<Self, ParseError> {
         let parsed: Count = typed.parse()?;
-        if parsed.0 == 0 {
-            return Err(ParseError::new(typed, "it must be more than zero", ACCEPTED));
-        }
-        Ok(parsed)
+        let is_zero = parsed.0 == 0;
+        more_than_zero(parsed, is_zero, typed, ACCEPTED)
     }
 
     /// The number.

@@ -47,3 +47,8 @@ impl ParseError {
         ParseError { typed: shown, reason: reason.into(), accepted }
     }
 }
+
+/// Refuses a quantity that is zero where zero makes no sense.
+fn more_than_zero<T>(parsed: T, is_zero: bool, typed: &str, accepted: &'static str) -> Result<T, ParseError> {
+    if is_zero { Err(ParseError::new(typed, "it must be more than zero", accepted)) } else { Ok(parsed) }
+}

@@ -1,7 +1,7 @@
 //! Arrival rates.
 
 use super::count::scaled_number;
-use super::{Exact, ParseError, Seconds, human};
+use super::{Exact, ParseError, Seconds, human, more_than_zero};
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -35,10 +35,8 @@ impl ArrivalRate {
     /// As [`FromStr`], and where the rate is zero.
     pub fn parse_positive(typed: &str) -> Result<Self, ParseError> {
         let parsed: ArrivalRate = typed.parse()?;
-        if parsed.0.is_zero() {
-            return Err(ParseError::new(typed, "it must be more than zero", ACCEPTED));
-        }
-        Ok(parsed)
+        let is_zero = parsed.0.is_zero();
+        more_than_zero(parsed, is_zero, typed, ACCEPTED)
     }
 
     /// The exact number a second.

@@ -1,6 +1,6 @@
 //! Durations.
 
-use super::{Exact, ParseError, human};
+use super::{Exact, ParseError, human, more_than_zero};
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,10 +33,8 @@ impl Seconds {
     /// As [`FromStr`], and where the duration is zero.
     pub fn parse_positive(typed: &str) -> Result<Self, ParseError> {
         let parsed: Seconds = typed.parse()?;
-        if parsed.0.is_zero() {
-            return Err(ParseError::new(typed, "it must be more than zero", ACCEPTED));
-        }
-        Ok(parsed)
+        let is_zero = parsed.0.is_zero();
+        more_than_zero(parsed, is_zero, typed, ACCEPTED)
     }
 
     /// The exact number of seconds.

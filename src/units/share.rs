@@ -100,6 +100,9 @@ impl FromStr for Ratio {
     }
 }
 
+/// A rarer event than this is no quantile that anybody measures, and close to where floats end.
+const RAREST: f64 = 1e-9;
+
 const QUANTILE_ACCEPTED: &str =
     "a quantile is p and a percentage, or a fraction between 0 and 1 (p95, p99.9, 0.95)";
 
@@ -131,10 +134,14 @@ impl FromStr for Quantile {
             Some(percent) => Exact::parse(percent).map_err(refuse)?.over(&Exact::whole(100)),
             None => Some(fraction(text).map_err(refuse)?),
         };
-        parsed
-            .filter(|quantile| !quantile.is_zero() && *quantile < Exact::one())
-            .map(Quantile)
-            .ok_or_else(|| refuse("it does not lie between 0 and 1".to_owned()))
+        let between = |quantile: &Exact| !quantile.is_zero() && *quantile < Exact::one();
+        let quantile =
+            parsed.filter(between).ok_or_else(|| refuse("it does not lie between 0 and 1".to_owned()))?;
+        let beyond = Exact::one().minus(&quantile).map_or(0.0, |beyond| beyond.to_f64());
+        if beyond < RAREST {
+            return Err(refuse("fewer than one in a billion lie beyond it".to_owned()));
+        }
+        Ok(Quantile(quantile))
     }
 }
 
@@ -178,6 +185,7 @@ mod tests {
         assert_eq!("p99.9".parse::<Quantile>().unwrap(), "0.999".parse().unwrap());
         assert_eq!("p95".parse::<Quantile>().unwrap().to_string(), "p95");
         assert_eq!("0.999".parse::<Quantile>().unwrap().to_string(), "p99.9");
+        assert_eq!("p99.9999999".parse::<Quantile>().unwrap().get(), 0.999_999_999);
     }
 
     #[test]
@@ -188,7 +196,7 @@ mod tests {
         for typed in ["0", "1", "100%"] {
             assert!(Share::parse_inside(typed).is_err(), "{typed}");
         }
-        for typed in ["p0", "p100", "1", "0", "p", "95", "p-5", "pp95"] {
+        for typed in ["p0", "p100", "1", "0", "p", "95", "p-5", "pp95", "p99.99999999999999999999"] {
             assert!(typed.parse::<Quantile>().is_err(), "{typed}");
         }
     }

@@ -376,3 +376,29 @@ fn exports_that_other_projects_made_are_read_right() {
     assert_refused(&ingest([&path("JDBC_TESTS.csv")]), &["no column can be told", "\"SampleCount\""]);
     assert_refused(&ingest([&path("testquoted.csv")]), &["testquoted.csv:5", "never ends"]);
 }
+
+#[test]
+fn a_profile_is_never_saved_over_an_input_and_never_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in.csv");
+    std::fs::write(&input, "duration_ms\n10\n20\n30\n").unwrap();
+    let link = folder.path().join("link.csv");
+    std::fs::hard_link(&input, &link).unwrap();
+    for target in [&input, &link, &folder.path().join("./in.csv")] {
+        let output = run(&format!("ingest {} --save {}", input.display(), target.display()));
+        assert!(output.code == 2 && output.stderr.contains("one of the inputs"), "{output:?}");
+    }
+    assert!(std::fs::read_to_string(&input).unwrap().starts_with("duration_ms"));
+    let full = run(&format!("ingest {} --save /dev/full", input.display()));
+    assert!(full.code == 2 && full.stderr.contains("/dev/full"), "{full:?}");
+    assert!(std::path::Path::new("/dev/full").exists());
+}
+
+#[test]
+fn a_profile_goes_down_a_pipe() {
+    let saved = run("ingest fixtures/attempts-week.csv.gz --save -");
+    assert!(
+        saved.code == 0 && saved.stdout.starts_with('{') && saved.stdout.contains("whsize.profile/1"),
+        "{saved:?}"
+    );
+}

@@ -123,6 +123,8 @@ fn retries_are_amplified_and_never_counted_twice() {
         "size --rate 900 --first-attempt-rate 750 --failure-share 0.2 --max-attempts 2 --mean 1.4 --wait 1",
     );
     assert!(both.code == 2 && both.stderr.contains("--rate"), "{both:?}");
+    let unused = run("size --rate 900 --failure-share 10% --max-attempts 3 --mean 1.4 --wait 0.5");
+    assert!(unused.code == 2 && unused.stderr.contains("--failure-share"), "{unused:?}");
 }
 
 #[test]
@@ -225,10 +227,38 @@ proptest! {
 
     #[test]
     fn no_argument_text_makes_the_program_panic(text in "\\PC{0,30}") {
-        let text = text.as_str();
-        for arguments in [["size", "--rate", text], ["size", "--wait-quantile", text], ["size", "--surge", text]] {
-            let output = crate::support::run_all(arguments);
+        for flag in FLAGS {
+            let output = crate::support::run_all(with(flag, &text));
             prop_assert!(!output.stderr.contains("panicked"), "{output:?}");
         }
     }
+
+    #[test]
+    fn no_number_makes_the_program_panic_or_hang(mantissa in 0u32..1000, exponent in -20i32..16) {
+        let number = format!("{mantissa}e{exponent}");
+        for flag in FLAGS {
+            let output = crate::support::run_all(with(flag, &number));
+            prop_assert!((0..=2).contains(&output.code), "{output:?}");
+        }
+    }
+}
+
+const FLAGS: [&str; 10] = [
+    "--rate",
+    "--mean",
+    "--arrival-scv",
+    "--wait",
+    "--wait-quantile",
+    "--wait-probability",
+    "--max-utilisation",
+    "--headroom",
+    "--beta",
+    "--workers",
+];
+
+/// A complete command line with one flag's value replaced or added, so that what is accepted is also computed.
+fn with<'a>(flag: &'a str, value: &'a str) -> Vec<&'a str> {
+    let usual = ["--rate", "900", "--mean", "1.4", "--wait", "0.5"];
+    let rest = usual.chunks(2).filter(|pair| pair[0] != flag).flatten().copied();
+    ["size", flag, value].into_iter().chain(rest).collect()
 }

@@ -23,6 +23,10 @@ fn bad_values_exit_2_and_name_what_was_typed_and_what_is_accepted() {
         ("--wait-probability", "100%", "0.05"),
         ("--max-utilisation", "2", "0.05"),
         ("--headroom", "-3%", "10%"),
+        ("--headroom", "10", "10%"),
+        ("--headroom", "20000%", "hundred times"),
+        ("--max-utilisation", "1e-12", "0.1%"),
+        ("--wait-quantile", "p99.9999999999999999=1", "one in a billion"),
         ("--workers", "1.5", "280k"),
     ] {
         let rest = ["--rate", "900", "--mean", "1.4", "--wait", "0.5"];
@@ -77,6 +81,14 @@ fn only_prints_one_bare_value() {
 }
 
 #[test]
+fn a_value_that_an_answer_does_not_have_is_no_bad_usage() {
+    let unstable = run("size --rate 900 --mean 1.4 --workers 100 --only wait_mean_s");
+    assert!(unstable.code == 1 && unstable.stderr.contains("No: 100 workers"), "{unstable:?}");
+    let never = run("drain --backlog 10 --served-rate 5 --rate 5 --only drain_s");
+    assert!(never.code == 1 && never.stderr.contains("Never"), "{never:?}");
+}
+
+#[test]
 fn tables_stay_within_100_columns_and_carry_no_long_tails() {
     for arguments in [
         SIZE,
@@ -96,7 +108,12 @@ fn tables_stay_within_100_columns_and_carry_no_long_tails() {
 fn quiet_leaves_out_remarks_and_explain_adds_the_formula() {
     let plain = run(SIZE).stdout;
     assert!(plain.contains("note:") && !plain.contains("source:"));
-    assert!(!run(&format!("{SIZE} --quiet")).stdout.contains("note:"));
+    let quiet = run(&format!("{SIZE} --quiet")).stdout;
+    assert!(!quiet.contains("note:") && quiet.contains("warning: 1263 workers are full"), "{quiet}");
+    assert!(
+        run(&format!("{SIZE} --quiet --explain")).stdout.contains("source:"),
+        "what is asked for is shown"
+    );
     assert!(run(&format!("{SIZE} --explain")).stdout.contains("source: A. K. Erlang 1917"));
 }
 
