@@ -35,6 +35,14 @@ pub fn counted(value: u64, singular: &str) -> String {
     format!("{} {singular}{}", count(value), if value == 1 { "" } else { "s" })
 }
 
+/// A noun with a measured count of at most four significant digits: `1 message`, `1.5 messages`.
+#[must_use]
+pub fn quantity(value: f64, singular: &str) -> String {
+    let shown = significant(value, 4);
+    let plural = if shown == "1" { "" } else { "s" };
+    format!("{shown} {singular}{plural}")
+}
+
 fn group_thousands(number: &str) -> String {
     let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(whole, tail)| (whole, Some(tail)));
@@ -108,17 +116,50 @@ pub fn rate(per_second: f64) -> String {
 /// A rate with `digits` significant digits, where a small difference matters.
 #[must_use]
 pub fn rate_to(per_second: f64, digits: usize) -> String {
-    let magnitude = per_second.abs();
-    let (factor, period) = if magnitude == 0.0 || magnitude >= 0.1 {
-        (1.0, "s")
-    } else if magnitude * 60.0 >= 0.1 {
-        (60.0, "min")
-    } else if magnitude * 3600.0 >= 0.1 {
-        (3600.0, "h")
-    } else {
-        (86_400.0, "day")
-    };
-    format!("{}/{period}", significant(per_second * factor, digits))
+    RateUnit::with_at_least(0.1, per_second.abs()).show_to(per_second, digits)
+}
+
+/// The unit of all the rates of one report, so that they can be compared at sight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateUnit {
+    seconds: f64,
+    period: &'static str,
+}
+
+impl RateUnit {
+    const ALL: [RateUnit; 4] = [
+        RateUnit { seconds: 1.0, period: "s" },
+        RateUnit { seconds: 60.0, period: "min" },
+        RateUnit { seconds: 3600.0, period: "h" },
+        RateUnit { seconds: 86_400.0, period: "day" },
+    ];
+
+    /// The shortest period in which the largest of some rates a second counts at least one; a second where all are
+    /// zero, a day where none counts one.
+    #[must_use]
+    pub fn of(rates_per_s: impl IntoIterator<Item = f64>) -> Self {
+        RateUnit::with_at_least(1.0, rates_per_s.into_iter().map(f64::abs).fold(0.0, f64::max))
+    }
+
+    fn with_at_least(least: f64, per_second: f64) -> Self {
+        let [second, .., day] = RateUnit::ALL;
+        if per_second == 0.0 {
+            return second;
+        }
+        RateUnit::ALL.into_iter().find(|unit| per_second * unit.seconds >= least).unwrap_or(day)
+    }
+
+    /// A rate with four significant digits.
+    #[must_use]
+    pub fn show(self, per_second: f64) -> String {
+        self.show_to(per_second, 4)
+    }
+
+    /// A rate with `digits` significant digits.
+    #[must_use]
+    pub fn show_to(self, per_second: f64, digits: usize) -> String {
+        format!("{}/{}", significant(per_second * self.seconds, digits), self.period)
+    }
 }
 
 /// A quantile by its percentage: `p95`, `p99.9`.
@@ -201,7 +242,24 @@ mod tests {
         assert_eq!(rate(900.0), "900/s");
         assert_eq!(rate(5.0 / 60.0), "5/min");
         assert_eq!(rate(100.0 / 86_400.0), "4.167/h");
+        assert_eq!(quantity(1.0, "message"), "1 message");
+        assert_eq!(quantity(1.000_1, "message"), "1 message");
+        assert_eq!(quantity(0.5, "message"), "0.5 messages");
         assert_eq!(significant(0.000_123_456, 3), "0.000123");
         assert_eq!(significant(1e-9, 3), "1.00e-9");
+    }
+
+    #[test]
+    fn rates_of_one_report_share_the_unit_of_the_largest() {
+        for (rates, shown) in [
+            (vec![0.2, 0.08], "4.8/min"),
+            (vec![500.0, 0.08], "0.08/s"),
+            (vec![-2.0, 0.08], "0.08/s"),
+            (vec![0.0], "0.08/s"),
+            (vec![0.001], "288/h"),
+            (vec![1e-9], "6912/day"),
+        ] {
+            assert_eq!(RateUnit::of(rates.iter().copied()).show(0.08), shown, "{rates:?}");
+        }
     }
 }
