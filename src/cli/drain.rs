@@ -60,10 +60,10 @@ pub(crate) struct Args {
     /// The wait that a message may see
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Objectives")]
     acceptable_latency: Option<Seconds>,
-    /// How sure the interval of the drain time is
-    #[arg(long, value_name = "P", default_value = "95%", value_parser = Share::parse_inside,
-          help_heading = "Objectives")]
-    confidence: Share,
+    /// How sure the interval of the drain time is [default: 95%]
+    // Not clap's default: an interval that was asked for and cannot be given is an error.
+    #[arg(long, value_name = "P", value_parser = Share::parse_inside, help_heading = "Objectives")]
+    confidence: Option<Share>,
 }
 
 impl Args {

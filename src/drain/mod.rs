@@ -9,11 +9,13 @@ mod notes;
 mod plan;
 mod question;
 mod solve;
+mod words;
 
 pub use notes::DrainNote;
 pub use plan::{Bottleneck, DrainPlan, NetRateBasis, PoolOption, TimelinePoint};
-pub use question::{Consumers, DrainError, EarlierDepth, Question, RetryLimit};
+pub use question::{Consumers, DrainError, EarlierDepth, NeedsDepartures, Question, RetryLimit};
 pub use solve::Answered;
+pub(crate) use words::movement;
 
 #[cfg(test)]
 mod tests;

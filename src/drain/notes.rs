@@ -1,10 +1,10 @@
-//! What the reader of a drain plan should know, as facts; the words are made in one place.
+//! What the reader of a drain plan should know, as facts; `words` puts them into sentences.
 
-use super::flow::Trend;
+use super::EarlierDepth;
+use super::flow::{Disagreement, Trend};
 use super::plan::{Bottleneck, DrainPlan};
 use super::solve::Solved;
-use crate::notice::Note;
-use crate::units::{Exact, human};
+use crate::units::Exact;
 
 /// A backlog that falls by less than this share of what arrives is called fragile.
 const LITTLE_HEADROOM: f64 = 0.05;
@@ -22,6 +22,10 @@ pub enum DrainNote {
         workers_to_drain: Option<u64>,
         /// New messages a second.
         rate_per_s: Option<f64>,
+        /// Messages that wait now.
+        backlog: u64,
+        /// The earlier reading, where there is one.
+        earlier: Option<EarlierDepth>,
     },
     /// The receiving side's limit sets the pace.
     DownstreamBinds {
@@ -38,8 +42,10 @@ pub enum DrainNote {
         left: f64,
         /// The smallest pool that keeps it; `None` where no number of workers does.
         workers: Option<u64>,
-        /// Messages a second that must leave.
+        /// Messages a second that must leave; `None` where it is not known how many arrive.
         rate_per_s: Option<f64>,
+        /// Messages a second by which the backlog must fall.
+        fall_per_s: f64,
     },
     /// A message that arrives now waits longer than is acceptable.
     LatencyMissed {
@@ -63,6 +69,29 @@ pub enum DrainNote {
         assumed_per_s: f64,
         /// The time of a worker that a message then takes, in seconds.
         implied_service_s: Option<f64>,
+    },
+    /// By the readings the backlog falls faster than the consumers serve, even if nothing arrives.
+    FallsFasterThanServed {
+        /// Messages a second by which it falls.
+        measured_per_s: f64,
+        /// Messages a second that the consumers serve.
+        served_per_s: f64,
+        /// What sets that number.
+        bottleneck: Option<Bottleneck>,
+    },
+    /// By the readings the backlog grows faster than messages arrive, even if nothing leaves.
+    GrowsFasterThanArrivals {
+        /// Messages a second by which it grows.
+        measured_per_s: f64,
+        /// Messages a second that arrive.
+        rate_per_s: f64,
+    },
+    /// By the readings more leaves than the receiving side is said to take.
+    LeavesFasterThanLimit {
+        /// Messages a second that leave.
+        measured_per_s: f64,
+        /// Messages a second that the receiving side takes.
+        limit_per_s: f64,
     },
     /// The readings are too close together to tell draining from chance.
     ReadingsTooClose {
@@ -128,6 +157,8 @@ fn verdict(solved: &Solved<'_>, plan: &DrainPlan) -> Vec<DrainNote> {
             bottleneck: plan.bottleneck,
             workers_to_drain: plan.workers_to_drain,
             rate_per_s: plan.arrival_rate_per_s,
+            backlog: question.backlog,
+            earlier: question.earlier.clone(),
         });
     }
     if let (Some(Bottleneck::DownstreamLimit), Some(limit)) = (plan.bottleneck, &question.downstream_limit) {
@@ -145,6 +176,7 @@ fn verdict(solved: &Solved<'_>, plan: &DrainPlan) -> Vec<DrainNote> {
             left: question.backlog as f64 - plan.net_rate_per_s * deadline_s,
             workers: plan.workers_for_deadline,
             rate_per_s: plan.served_rate_for_deadline_per_s,
+            fall_per_s: question.backlog as f64 / deadline_s,
         });
     }
     if let (Some(false), Some(latency)) = (plan.meets_acceptable_latency, &question.acceptable_latency) {
@@ -159,18 +191,7 @@ fn verdict(solved: &Solved<'_>, plan: &DrainPlan) -> Vec<DrainNote> {
 
 fn readings(solved: &Solved<'_>, plan: &DrainPlan) -> Vec<DrainNote> {
     let mut notes = Vec::new();
-    if let (true, Some(assumed)) = (solved.flow.disagrees, &solved.flow.assumed) {
-        let served = plan.served_rate_per_s.filter(|&served| served > 0.0);
-        notes.push(DrainNote::ReadingsDisagree {
-            measured_per_s: plan.net_rate_per_s,
-            assumed_per_s: assumed.net_per_s(),
-            implied_service_s: solved
-                .workers
-                .zip(served)
-                .filter(|_| plan.bottleneck == Some(Bottleneck::Workers))
-                .map(|(workers, served)| workers as f64 / served),
-        });
-    }
+    notes.extend(solved.flow.disagreement.as_ref().map(|found| disagreement(found, solved, plan)));
     if let (Some(earlier), Trend::Shrinking(_)) = (&solved.question.earlier, &solved.flow.trend)
         && let Some(deviation_per_s) = solved.flow.net_deviation(earlier)
         && plan.net_rate_per_s < 2.0 * deviation_per_s
@@ -180,158 +201,30 @@ fn readings(solved: &Solved<'_>, plan: &DrainPlan) -> Vec<DrainNote> {
     notes
 }
 
-/// A net rate in words: `falls by 100/s`.
-fn movement(net_per_s: f64) -> String {
-    if net_per_s > 0.0 {
-        format!("falls by {}", human::rate(net_per_s))
-    } else if net_per_s < 0.0 {
-        format!("grows by {}", human::rate(-net_per_s))
-    } else {
-        "stays as it is".to_owned()
-    }
-}
-
-impl From<&DrainNote> for Note {
-    fn from(note: &DrainNote) -> Note {
-        match note {
-            DrainNote::Never { growth_per_s, bottleneck, workers_to_drain, rate_per_s } => {
-                let message = if *growth_per_s > 0.0 {
-                    format!("the backlog never drains: it grows by {}", human::rate(*growth_per_s))
-                } else {
-                    "the backlog never drains: as much arrives as leaves".to_owned()
-                };
-                let note = Note::error("never-drains", message);
-                match (workers_to_drain, bottleneck, rate_per_s) {
-                    (Some(workers), ..) => note.with_hint(format!(
-                        "{} is the smallest pool with which it falls",
-                        human::counted(*workers, "worker")
-                    )),
-                    (None, Some(Bottleneck::DownstreamLimit), _) => note,
-                    (None, _, Some(rate)) => {
-                        note.with_hint(format!("more than {} must leave for it to fall", human::rate(*rate)))
-                    }
-                    (None, _, None) => {
-                        note.with_hint("whsize diagnose tells what kind of trouble this is".to_owned())
-                    }
-                }
-            }
-            DrainNote::DownstreamBinds { limit_per_s, hopeless } => {
-                let limit = human::rate(*limit_per_s);
-                if *hopeless {
-                    Note::error(
-                        "downstream-limit",
-                        format!("the receiving side takes {limit} at most, so more workers cannot help"),
-                    )
-                    .with_hint(
-                        "raise that limit, spread the load over more receivers, or slow the senders down",
-                    )
-                } else {
-                    Note::warning(
-                        "downstream-limit",
-                        format!("the receiving side's limit of {limit} sets the pace, not the workers"),
-                    )
-                    .with_hint("more workers only queue up in front of it")
-                }
-            }
-            DrainNote::DeadlineMissed { deadline_s, left, workers, rate_per_s } => {
-                let note = Note::error(
-                    "deadline-missed",
-                    format!(
-                        "{} messages still wait after {}",
-                        human::count(left.max(0.0).ceil() as u64),
-                        human::duration(*deadline_s)
-                    ),
-                );
-                match (workers, rate_per_s) {
-                    (Some(workers), _) => {
-                        note.with_hint(format!("it takes {}", human::counted(*workers, "worker")))
-                    }
-                    (None, Some(rate)) => note.with_hint(format!("{} must leave", human::rate(*rate))),
-                    (None, None) => note,
-                }
-            }
-            DrainNote::LatencyMissed { wait_s, acceptable_s, workers } => {
-                let acceptable = human::duration(*acceptable_s);
-                let message = match wait_s {
-                    Some(wait_s) => {
-                        format!(
-                            "a message that arrives now waits {}, {acceptable} is acceptable",
-                            human::duration(*wait_s)
-                        )
-                    }
-                    None => {
-                        format!("a message that arrives now waits without end, {acceptable} is acceptable")
-                    }
-                };
-                let note = Note::error("latency-missed", message);
-                match workers {
-                    Some(workers) => {
-                        note.with_hint(format!("it takes {}", human::counted(*workers, "worker")))
-                    }
-                    None => note,
-                }
-            }
-            DrainNote::Fragile { headroom: 0.0 } => Note::warning(
-                "fragile",
-                "as much arrives as leaves: any rise of the rate builds up a backlog",
-            ),
-            DrainNote::Fragile { headroom } => Note::warning(
-                "fragile",
-                format!("if the rate rises by {}, the backlog stops falling", human::percent(*headroom)),
-            ),
-            DrainNote::ReadingsDisagree { measured_per_s, assumed_per_s, implied_service_s } => {
-                let note = Note::warning(
-                    "readings-disagree",
-                    format!(
-                        "by the two readings the backlog {}, by the given rates it {}; the readings are used",
-                        movement(*measured_per_s),
-                        movement(*assumed_per_s)
-                    ),
-                );
-                match implied_service_s {
-                    Some(seconds) => note.with_hint(format!(
-                        "a message seems to take {} of a worker's time; check the service time and the rate",
-                        human::duration(*seconds)
-                    )),
-                    None => note.with_hint("check the rates, or take the readings further apart"),
-                }
-            }
-            DrainNote::ReadingsTooClose { measured_per_s, deviation_per_s } => Note::warning(
-                "readings-too-close",
-                format!(
-                    "a fall of {} is within chance for readings so close together (\u{b1}{})",
-                    human::rate(*measured_per_s),
-                    human::rate(2.0 * deviation_per_s)
-                ),
-            )
-            .with_hint("take the readings further apart"),
-            DrainNote::Retried { attempts_per_message } => Note::info(
-                "retried",
-                format!(
-                    "a message takes {} attempts on average; the rates count messages, of which each leaves once, \
-                     and retries are taken as coming back at once",
-                    human::significant(*attempts_per_message, 4)
-                ),
-            ),
-            DrainNote::FewerThanWorkers { service_mean_s } => Note::info(
-                "fewer-than-workers",
-                format!(
-                    "there are fewer messages than workers: the last one ends about a service time ({}) from now",
-                    human::duration(*service_mean_s)
-                ),
-            ),
-            DrainNote::OrderAssumed => Note::info(
-                "order-assumed",
-                "the longest wait holds if messages leave in the order of their arrival; a queue without order can \
-                 keep some of them longer",
-            ),
-            DrainNote::IntervalOfChance { confidence } => Note::info(
-                "interval-of-chance",
-                format!(
-                    "the interval ({} confidence) is what chance leaves open if the rates stay as they are",
-                    human::percent(*confidence)
-                ),
-            ),
+fn disagreement(found: &Disagreement, solved: &Solved<'_>, plan: &DrainPlan) -> DrainNote {
+    let measured_per_s = plan.net_rate_per_s;
+    let served = plan.served_rate_per_s.filter(|&served| served > 0.0);
+    match found {
+        Disagreement::OtherTrend(assumed) => DrainNote::ReadingsDisagree {
+            measured_per_s,
+            assumed_per_s: assumed.net_per_s(),
+            implied_service_s: solved
+                .workers
+                .zip(served)
+                .filter(|_| plan.bottleneck == Some(Bottleneck::Workers))
+                .map(|(workers, served)| workers as f64 / served),
+        },
+        Disagreement::FallsFasterThanServed(served) => DrainNote::FallsFasterThanServed {
+            measured_per_s,
+            served_per_s: served.to_f64(),
+            bottleneck: solved.capacity.as_ref().map(|capacity| capacity.bottleneck),
+        },
+        Disagreement::GrowsFasterThanArrivals(rate) => {
+            DrainNote::GrowsFasterThanArrivals { measured_per_s: -measured_per_s, rate_per_s: rate.to_f64() }
         }
+        Disagreement::LeavesFasterThanLimit(limit) => DrainNote::LeavesFasterThanLimit {
+            measured_per_s: served.unwrap_or_default(),
+            limit_per_s: limit.to_f64(),
+        },
     }
 }

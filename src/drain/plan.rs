@@ -68,10 +68,10 @@ pub struct DrainPlan {
     /// Whether a message that arrives now waits no longer than is acceptable; absent where no latency was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meets_acceptable_latency: Option<bool>,
-    /// New messages a second.
+    /// New messages a second, as given or as the readings and the consumers imply; absent where they do not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrival_rate_per_s: Option<f64>,
-    /// Messages a second that leave for good.
+    /// Messages a second that leave for good; absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_rate_per_s: Option<f64>,
     /// Messages a second by which the backlog falls; negative where it grows.

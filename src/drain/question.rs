@@ -2,6 +2,10 @@
 
 use crate::sizing::{self, ServiceTime};
 use crate::units::{ArrivalRate, Exact, Seconds, Share};
+use std::fmt;
+
+/// The confidence of the interval where none is named.
+const USUAL_CONFIDENCE: f64 = 0.95;
 
 /// A question about a backlog.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +28,8 @@ pub struct Question {
     pub oldest_age: Option<Seconds>,
     /// The wait that a message may see.
     pub acceptable_latency: Option<Seconds>,
-    /// How sure the interval of the drain time is.
-    pub confidence: Share,
+    /// How sure the interval of the drain time is; 95% where nothing is said.
+    pub confidence: Option<Share>,
 }
 
 /// What serves the queue.
@@ -84,6 +88,54 @@ pub enum DrainError {
         "no countable number of workers does this; check the units of the deadline and of the service time"
     )]
     TooManyWorkers,
+    /// Two readings of the depth without time between them.
+    #[error("the earlier depth is as old as the depth now; give one that was read some time ago")]
+    NoTimeBetweenReadings,
+    /// A service time that nothing can be worked out from.
+    #[error(
+        "there is a service time, but neither a number of workers nor the rate of new messages, so it tells \
+         nothing; give one of them"
+    )]
+    ServiceTimeAlone,
+    /// A limit of the receiving side, and nothing that could run into it.
+    #[error(
+        "there is a limit of the receiving side, but nothing says what serves the queue; give workers and their \
+         mean service time, or the rate that is served"
+    )]
+    LimitWithoutConsumers,
+    /// An option that needs the rate at which messages leave, which two readings alone do not tell.
+    #[error(
+        "nothing says how fast messages leave, only how the backlog moves, so {0} cannot be taken into account; \
+         give the rate of new messages, workers and their mean service time, or the rate that is served"
+    )]
+    DeparturesUnknown(NeedsDepartures),
+    /// An option that needs the rate at which messages leave, of which readings and consumers say different things.
+    #[error(
+        "the backlog falls faster than the consumers could empty it, so {0} cannot be taken into account; \
+         check the two depths and the consumers, or give the rate of new messages"
+    )]
+    DeparturesContradictory(NeedsDepartures),
+}
+
+/// An option that only tells something where it is known how fast messages leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeedsDepartures {
+    /// The wait that a message may see.
+    AcceptableLatency,
+    /// The age of the oldest message.
+    OldestAge,
+    /// The confidence of the drain time's interval.
+    Confidence,
+}
+
+impl fmt::Display for NeedsDepartures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            NeedsDepartures::AcceptableLatency => "the acceptable latency",
+            NeedsDepartures::OldestAge => "the age of the oldest message",
+            NeedsDepartures::Confidence => "the confidence of an interval",
+        })
+    }
 }
 
 impl Question {
@@ -92,6 +144,22 @@ impl Question {
         self.retries.as_ref().map_or_else(Exact::one, |retries| {
             sizing::attempts_per_message(&retries.failure_share, retries.max_attempts)
         })
+    }
+
+    /// How sure the interval of the drain time is, between 0 and 1.
+    pub(super) fn confidence(&self) -> f64 {
+        self.confidence.as_ref().map_or(USUAL_CONFIDENCE, Share::get)
+    }
+
+    /// The first option that only tells something where it is known how fast messages leave.
+    pub(super) fn needs_departures(&self) -> Option<NeedsDepartures> {
+        if self.acceptable_latency.is_some() {
+            Some(NeedsDepartures::AcceptableLatency)
+        } else if self.oldest_age.is_some() {
+            Some(NeedsDepartures::OldestAge)
+        } else {
+            self.confidence.as_ref().map(|_| NeedsDepartures::Confidence)
+        }
     }
 
     /// The service time, where it is known.

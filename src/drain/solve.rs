@@ -1,6 +1,6 @@
 //! From a question about a backlog to its answer.
 
-use super::flow::{Capacity, Flow, Trend, capacity};
+use super::flow::{Capacity, Disagreement, Flow, Trend, capacity};
 use super::plan::{Bottleneck, DrainPlan, NetRateBasis, PoolOption, TimelinePoint};
 use super::{DrainError, DrainNote, Question};
 use crate::units::{Exact, Seconds};
@@ -30,9 +30,12 @@ pub(super) struct Solved<'a> {
     pub(super) workers: Option<u64>,
     /// What the consumers could do.
     pub(super) capacity: Option<Capacity>,
+    /// The most messages a second that the receiving side takes.
+    ceiling: Option<Exact>,
     /// What goes in and out.
     pub(super) flow: Flow,
-    /// Seconds of a worker that a message takes: as measured where it was, else all its attempts.
+    /// Seconds of a worker that a message takes: as measured where it was, else all its attempts; `None` where the
+    /// readings contradict that.
     pace: Option<Exact>,
 }
 
@@ -58,20 +61,41 @@ impl<'a> Solved<'a> {
             (given, ..) => given,
         };
         let capacity = capacity(question, workers, &attempts);
-        let flow = Flow::of(question, capacity.as_ref()).ok_or(if question.rate.is_none() {
-            DrainError::NoArrivals
-        } else {
-            DrainError::NoConsumers
-        })?;
+        let ceiling = ceiling(question, &attempts);
+        let flow = Flow::of(question, capacity.as_ref(), ceiling.as_ref())?;
         let limited_by_workers =
             capacity.as_ref().is_some_and(|capacity| capacity.bottleneck == Bottleneck::Workers);
         let pace = match (workers, &flow.served) {
+            // The readings contradict what was said of the consumers, or of what arrives.
+            (_, None) => None,
             (Some(workers), Some(served)) if question.earlier.is_some() && limited_by_workers => {
                 Exact::whole(u128::from(workers)).over(served)
             }
             _ => nominal_pace,
         };
-        Ok(Solved { question, attempts, workers, capacity, flow, pace })
+        let solved = Solved { question, attempts, workers, capacity, ceiling, flow, pace };
+        solved.refuse_what_would_be_dropped()?;
+        Ok(solved)
+    }
+
+    /// Refuses what was asked and would not be answered: nobody reads the absence of a number as a no.
+    fn refuse_what_would_be_dropped(&self) -> Result<(), DrainError> {
+        let question = self.question;
+        if question.downstream_limit.is_some() && question.consumers.is_none() {
+            return Err(DrainError::LimitWithoutConsumers);
+        }
+        if question.service().is_some() && self.workers.is_none() && question.rate.is_none() {
+            return Err(DrainError::ServiceTimeAlone);
+        }
+        match (&self.flow, question.needs_departures()) {
+            // That a backlog grows is an answer of no to all of it, whatever leaves.
+            (Flow { disagreement: Some(Disagreement::GrowsFasterThanArrivals(_)), .. }, _) => Ok(()),
+            (Flow { served: None, disagreement: None, .. }, Some(needs)) => {
+                Err(DrainError::DeparturesUnknown(needs))
+            }
+            (Flow { served: None, .. }, Some(needs)) => Err(DrainError::DeparturesContradictory(needs)),
+            _ => Ok(()),
+        }
     }
 
     fn plan(&self) -> DrainPlan {
@@ -85,7 +109,7 @@ impl<'a> Solved<'a> {
             drains: drain.is_some(),
             drain_s: drain.as_ref().map(float),
             drain_interval_s: interval,
-            drain_interval_confidence: interval.map(|_| question.confidence.get()),
+            drain_interval_confidence: interval.map(|_| question.confidence()),
             meets_deadline: question
                 .deadline
                 .as_ref()
@@ -107,7 +131,11 @@ impl<'a> Solved<'a> {
                 .as_ref()
                 .filter(|_| retried)
                 .map(|rate| (rate * &self.attempts).to_f64()),
-            bottleneck: self.capacity.as_ref().map(|capacity| capacity.bottleneck),
+            bottleneck: self
+                .capacity
+                .as_ref()
+                .filter(|_| self.flow.served.is_some())
+                .map(|capacity| capacity.bottleneck),
             workers: self.workers,
             workers_to_drain: self.workers_to_drain(),
             workers_for_deadline: deadline_rate.as_ref().and_then(|rate| self.workers_for(rate)),
@@ -161,29 +189,29 @@ impl<'a> Solved<'a> {
             None => 0.0,
         };
         let normal_quantile =
-            std::f64::consts::SQRT_2 * statrs::function::erf::erf_inv(self.question.confidence.get());
+            std::f64::consts::SQRT_2 * statrs::function::erf::erf_inv(self.question.confidence());
         let reach = normal_quantile * walk_s.hypot(measured_s);
         reach.is_finite().then(|| [(drain_s - reach).max(0.0), drain_s + reach])
     }
 
-    /// The most messages a second that can leave, however many workers there are.
-    fn ceiling(&self) -> Option<Exact> {
-        self.question.downstream_limit.as_ref()?.exact().over(&self.attempts)
-    }
-
-    fn exceeds_ceiling(&self, rate: &Exact) -> bool {
-        self.ceiling().is_some_and(|ceiling| *rate > ceiling)
+    /// The most messages a second that can leave, however many workers there are: what was measured passed the limit,
+    /// even where that was said to be lower.
+    fn ceiling(&self) -> Option<&Exact> {
+        self.ceiling.as_ref().max(self.flow.served.as_ref().filter(|_| self.ceiling.is_some()))
     }
 
     /// The smallest pool that serves at least `rate` messages a second; `None` if no pool does.
     fn workers_for(&self, rate: &Exact) -> Option<u64> {
-        if self.exceeds_ceiling(rate) { None } else { (self.pace.as_ref()? * rate).ceil() }
+        if self.ceiling().is_some_and(|ceiling| rate > ceiling) {
+            return None;
+        }
+        (self.pace.as_ref()? * rate).ceil()
     }
 
     /// The smallest pool that serves more than arrives.
     fn workers_to_drain(&self) -> Option<u64> {
         let rate = self.flow.rate.as_ref()?;
-        if self.ceiling().is_some_and(|ceiling| *rate >= ceiling) {
+        if self.ceiling().is_some_and(|ceiling| rate >= ceiling) {
             return None;
         }
         (self.pace.as_ref()? * rate).floor()?.checked_add(1)
@@ -264,10 +292,9 @@ impl<'a> Solved<'a> {
                 .collect();
         counts.sort_unstable();
         counts.dedup();
-        let ceiling = self.ceiling();
         let option = |workers: u64| {
             let able = Exact::whole(u128::from(workers)).over(pace)?;
-            let served = ceiling.clone().map_or(able.clone(), |ceiling| ceiling.min(able));
+            let served = self.ceiling().map_or(able.clone(), |ceiling| ceiling.clone().min(able));
             let drain = match Trend::between(&served, rate) {
                 Trend::Shrinking(net) => self.backlog().over(&net),
                 _ => None,
@@ -299,13 +326,17 @@ fn rate_for_latency(question: &Question, rate: &Exact) -> Option<Exact> {
     Some(Exact::whole(u128::from(question.backlog)).over(latency.exact())?.max(rate.clone()))
 }
 
+/// The most messages a second that the receiving side takes.
+fn ceiling(question: &Question, attempts: &Exact) -> Option<Exact> {
+    question.downstream_limit.as_ref()?.exact().over(attempts)
+}
+
 /// The smallest pool for everything that was asked; `None` where the receiving side's limit forbids it.
 fn smallest_pool(question: &Question, pace: &Exact, attempts: &Exact) -> Result<Option<u64>, DrainError> {
     let rate = question.rate.as_ref().ok_or(DrainError::NoArrivals)?.exact();
     let needed = rate_for_deadline(question, rate).max(rate_for_latency(question, rate));
     let needed = needed.ok_or(DrainError::NothingToFindWorkersBy)?;
-    let limit = question.downstream_limit.as_ref().and_then(|limit| limit.exact().over(attempts));
-    if limit.is_some_and(|limit| needed > limit) {
+    if ceiling(question, attempts).is_some_and(|ceiling| needed > ceiling) {
         return Ok(None);
     }
     (pace * &needed).ceil().map(|workers| Some(workers.max(1))).ok_or(DrainError::TooManyWorkers)

@@ -1,9 +1,8 @@
 //! The report of `drain`.
 
 use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
-use crate::drain::{Answered, Bottleneck, Consumers, DrainPlan, NetRateBasis, Question};
-use crate::notice::Note;
-use crate::units::human;
+use crate::drain::{Answered, Bottleneck, Consumers, DrainPlan, NetRateBasis, Question, movement};
+use crate::units::human::{self, RateUnit};
 use serde::Serialize;
 
 /// What `drain` was given, as the envelope shows it.
@@ -49,15 +48,22 @@ struct EarlierInput {
 pub fn report(question: &Question, answered: &Answered) -> Result<Report, NotFinite> {
     let plan = &answered.plan;
     let answer = if plan.holds() { Answer::Yes } else { Answer::No };
-    let mut report = Report::new("drain", answer, headline(question, plan), &inputs(question), plan)?;
-    report.sections.push(rates(question, plan));
+    let unit = rate_unit(plan);
+    let mut report = Report::new("drain", answer, headline(question, plan, unit), &inputs(question), plan)?;
+    report.sections.push(rates(question, plan, unit));
     report.sections.push(Section::Table(timeline(plan)));
     if plan.pools.len() > 1 {
-        report.sections.push(Section::Table(pools(plan)));
+        report.sections.push(Section::Table(pools(plan, unit)));
     }
-    report.notes = answered.notes.iter().map(Note::from).collect();
-    report.explanations = explanations(question, plan);
+    report.notes = answered.notes.iter().map(|note| note.note(unit)).collect();
+    report.explanations = explanations(question, plan, unit);
     Ok(report)
+}
+
+/// The unit of every rate of the report.
+fn rate_unit(plan: &DrainPlan) -> RateUnit {
+    let rates = [plan.arrival_rate_per_s, plan.served_rate_per_s, Some(plan.net_rate_per_s)];
+    RateUnit::of(rates.into_iter().flatten())
 }
 
 fn inputs(question: &Question) -> Inputs {
@@ -91,16 +97,11 @@ fn messages(backlog: u64) -> String {
     human::counted(backlog, "message")
 }
 
-fn headline(question: &Question, plan: &DrainPlan) -> String {
+fn headline(question: &Question, plan: &DrainPlan, unit: RateUnit) -> String {
     let backlog = messages(question.backlog);
-    let flow = flow_in_words(plan);
+    let flow = flow_in_words(plan, unit);
     let Some(drain_s) = plan.drain_s else {
-        return if plan.net_rate_per_s == 0.0 {
-            format!("Never: {backlog} stay as they are ({flow}).")
-        } else {
-            let growth = human::rate(-plan.net_rate_per_s);
-            format!("Never: the backlog of {backlog} grows by {growth} ({flow}).")
-        };
+        return format!("Never: the backlog of {backlog} {} ({flow}).", movement(plan.net_rate_per_s, unit));
     };
     if question.backlog == 0 {
         return format!("There is no backlog, and none builds up ({flow}).");
@@ -138,36 +139,33 @@ fn takes(workers: Option<u64>) -> String {
     workers.map_or_else(String::new, |workers| format!(", which takes {}", human::counted(workers, "worker")))
 }
 
-fn flow_in_words(plan: &DrainPlan) -> String {
+fn flow_in_words(plan: &DrainPlan, unit: RateUnit) -> String {
     match (plan.served_rate_per_s, plan.arrival_rate_per_s) {
         (Some(served), Some(rate)) => {
-            format!("{} out, {} in", human::rate(served), human::rate(rate))
+            format!("{} out, {} in", unit.show(served), unit.show(rate))
         }
         _ => "by two readings of its depth".to_owned(),
     }
 }
 
-fn rates(question: &Question, plan: &DrainPlan) -> Section {
+fn rates(question: &Question, plan: &DrainPlan, unit: RateUnit) -> Section {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut fact = |name: &str, value: Option<String>| {
         rows.extend(value.map(|value| (name.to_owned(), value)));
     };
-    fact("messages in", plan.arrival_rate_per_s.map(human::rate));
+    fact(
+        "messages in",
+        plan.arrival_rate_per_s.map(|rate| format!("{}{}", unit.show(rate), arrivals_by(question, rate))),
+    );
     fact(
         "messages out",
-        plan.served_rate_per_s.map(|served| format!("{}{}", human::rate(served), set_by(plan))),
+        plan.served_rate_per_s.map(|served| format!("{}{}", unit.show(served), set_by(plan))),
     );
     let basis = match plan.net_rate_basis {
         NetRateBasis::Measured => "measured",
         NetRateBasis::Assumed => "by these rates",
     };
-    let net = plan.net_rate_per_s;
-    let movement = match net {
-        0.0 => "stays".to_owned(),
-        net if net > 0.0 => format!("falls by {}", human::rate(net)),
-        net => format!("grows by {}", human::rate(-net)),
-    };
-    fact("backlog", Some(format!("{movement}, {basis}")));
+    fact("backlog", Some(format!("{}, {basis}", movement(plan.net_rate_per_s, unit))));
     fact("attempts a message", plan.attempts_per_message.map(|attempts| human::significant(attempts, 4)));
     fact("gone in", plan.drain_s.map(|drain_s| format!("{}{}", human::duration(drain_s), interval(plan))));
     fact(
@@ -180,7 +178,7 @@ fn rates(question: &Question, plan: &DrainPlan) -> Section {
             let acceptable = plan
                 .acceptable_backlog_per_worker
                 .map(|most| format!("; {} is acceptable", human::significant(most, 4)));
-            format!("{} messages{}", human::significant(each, 4), acceptable.unwrap_or_default())
+            format!("{}{}", human::quantity(each, "message"), acceptable.unwrap_or_default())
         }),
     );
     let pool = |workers: u64| human::counted(workers, "worker");
@@ -188,20 +186,25 @@ fn rates(question: &Question, plan: &DrainPlan) -> Section {
     if let Some(deadline) = &question.deadline {
         fact(
             &format!("gone in {deadline} with"),
-            Some(match (plan.workers_for_deadline, plan.served_rate_for_deadline_per_s) {
-                (Some(workers), _) => pool(workers),
+            match (plan.workers_for_deadline, plan.served_rate_for_deadline_per_s) {
+                (Some(workers), _) => Some(pool(workers)),
                 (None, Some(rate)) if plan.bottleneck == Some(Bottleneck::DownstreamLimit) => {
-                    format!("no number of workers: {} must leave", human::rate(rate))
+                    Some(format!("no number of workers: {} must leave", unit.show(rate)))
                 }
-                (None, Some(rate)) => format!("{} out", human::rate(rate)),
-                (None, None) => "an unknown rate".to_owned(),
-            }),
+                (None, rate) => rate.map(|rate| format!("{} out", unit.show(rate))),
+            },
         );
     }
     if let Some(latency) = &question.acceptable_latency {
         fact(&format!("wait of {latency} with"), plan.workers_for_acceptable_latency.map(pool));
     }
     Section::Facts { title: "Flow", rows }
+}
+
+/// Says so where the rate was worked out from the readings and not given.
+fn arrivals_by(question: &Question, rate_per_s: f64) -> &'static str {
+    let given = question.rate.as_ref().is_some_and(|rate| rate.get() == rate_per_s);
+    if given { "" } else { ", worked out from the readings" }
 }
 
 fn set_by(plan: &DrainPlan) -> String {
@@ -240,7 +243,7 @@ fn timeline(plan: &DrainPlan) -> Table {
     table
 }
 
-fn pools(plan: &DrainPlan) -> Table {
+fn pools(plan: &DrainPlan, unit: RateUnit) -> Table {
     let columns = [Column::number("workers"), Column::number("messages out"), Column::number("gone in")];
     let mut table = Table::new("Other numbers of workers", &columns);
     for option in &plan.pools {
@@ -249,14 +252,14 @@ fn pools(plan: &DrainPlan) -> Table {
         }
         table.row([
             human::count(option.workers),
-            human::rate(option.served_rate_per_s),
+            unit.show(option.served_rate_per_s),
             option.drain_s.map_or_else(|| "never".to_owned(), human::duration),
         ]);
     }
     table
 }
 
-fn explanations(question: &Question, plan: &DrainPlan) -> Vec<Explanation> {
+fn explanations(question: &Question, plan: &DrainPlan, unit: RateUnit) -> Vec<Explanation> {
     let mut steps = Vec::new();
     let backlog = human::count(question.backlog);
     if let (Some(served), Some(rate)) = (plan.served_rate_per_s, plan.arrival_rate_per_s) {
@@ -266,9 +269,9 @@ fn explanations(question: &Question, plan: &DrainPlan) -> Vec<Explanation> {
                 .to_owned(),
             numbers: format!(
                 "{} \u{2212} {} = {}",
-                human::rate_to(served, 8),
-                human::rate_to(rate, 8),
-                human::rate_to(plan.net_rate_per_s, 8)
+                unit.show_to(served, 8),
+                unit.show_to(rate, 8),
+                unit.show_to(plan.net_rate_per_s, 8)
             ),
             source: "balance of what comes in and what goes out",
         });
@@ -279,7 +282,7 @@ fn explanations(question: &Question, plan: &DrainPlan) -> Vec<Explanation> {
             formula: "q / (\u{3bc} \u{2212} \u{3bb})".to_owned(),
             numbers: format!(
                 "{backlog} / {} = {} s",
-                human::rate_to(plan.net_rate_per_s, 8),
+                unit.show_to(plan.net_rate_per_s, 8),
                 human::significant(drain_s, 8)
             ),
             source: "fluid limit; G. F. Newell, Applications of Queueing Theory, 1982, ch. 2",
@@ -300,7 +303,7 @@ fn explanations(question: &Question, plan: &DrainPlan) -> Vec<Explanation> {
             numbers: format!(
                 "q/T = {backlog} / {} s; {} must leave{}",
                 human::significant(deadline.get(), 8),
-                human::rate_to(rate, 8),
+                unit.show_to(rate, 8),
                 plan.workers_for_deadline.map_or_else(String::new, |workers| format!(": N = {workers}"))
             ),
             source: "the drain time solved for N, on exact decimals",

@@ -19,6 +19,8 @@ fn the_exit_code_is_the_answer() {
         ("--backlog 0 --served-rate 5 --rate 5", 0, "There is no backlog"),
         ("--backlog 700k --earlier 1M@5m", 0, "700,000 messages are gone in 11 m 40 s"),
         ("--backlog 10 --workers 9 --mean 0.2 --rate 500 --downstream-limit 400", 1, "Never: "),
+        ("--backlog 1 --served-rate 5 --rate 5", 1, "Never: the backlog of 1 message stays as it is "),
+        ("--backlog 700k --earlier 1M@5m --rate 500 --acceptable-latency 5m", 1, "No: "),
         ("--backlog 1e15 --served-rate 1e-50 --rate 0 --within 1e-50", 1, "No: "),
     ] {
         let json = run_json(&format!("drain {arguments}"));
@@ -46,6 +48,15 @@ fn too_little_or_too_much_is_bad_usage() {
         ("--backlog 10 --rate 5 --served-rate 3 --earlier 10", "1000000@5m"),
         ("--backlog 10 --rate 5 --served-rate 3 --failure-share 5%", "--max-attempts"),
         ("--rate 5 --served-rate 3", "--backlog"),
+        ("--backlog 700k --earlier 1M@5m --acceptable-latency 5m", "how fast messages leave"),
+        ("--backlog 700k --earlier 1M@5m --oldest-age 10h", "age of the oldest message"),
+        ("--backlog 700k --earlier 1M@5m --confidence 99%", "confidence of an interval"),
+        ("--backlog 700k --earlier 1M@5m --downstream-limit 5", "what serves the queue"),
+        ("--backlog 700k --earlier 1M@5m --mean 0.2", "neither a number of workers"),
+        (
+            "--backlog 700k --earlier 1M@5m --workers 10 --mean 0.2 --acceptable-latency 5m",
+            "faster than the consumers could",
+        ),
     ] {
         let output = run(&format!("drain {arguments}"));
         assert!(output.code == 2 && output.stdout.is_empty(), "{arguments}: {output:?}");
@@ -60,6 +71,48 @@ fn never_comes_with_its_reason_and_what_would_help() {
     let limited =
         run("drain --backlog 10k --workers 100 --mean 0.2 --rate 500 --downstream-limit 400").stdout;
     assert!(limited.contains("more workers cannot help"), "{limited}");
+}
+
+/// Ten workers at 0.2 s do not empty 1000/s, and no arrivals are made up to explain it.
+#[test]
+fn readings_that_contradict_the_pool_are_said_to() {
+    let text = run("drain --backlog 700k --earlier 1M@5m --workers 10 --mean 0.2").stdout;
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("falls by 1000/s, but this pool serves 50/s at most"), "{text}");
+    assert!(said.contains("follows from the readings alone"), "{text}");
+    assert!(!said.contains("0/s in") && !said.contains("messages in"), "{text}");
+}
+
+#[test]
+fn a_report_shows_its_rates_in_one_unit() {
+    let slow =
+        "drain --backlog 600 --rate 12/min --mean 12.5 --workers 1 --downstream-limit 20/min --within 1h";
+    let text = run(&format!("{slow} --explain")).stdout;
+    assert!(text.contains("12/min") && text.contains("4.8/min"), "{text}");
+    for unit in ["/s", "/h", "/day"] {
+        let shown = text.split_whitespace().any(|word| {
+            let word = word.trim_end_matches([',', '.', ';', ')', ':']);
+            word.strip_suffix(unit).is_some_and(|number| number.ends_with(|end: char| end.is_ascii_digit()))
+        });
+        assert!(!shown, "{unit}: {text}");
+    }
+}
+
+#[test]
+fn a_deadline_without_known_rates_says_how_fast_the_backlog_must_fall() {
+    let text = run("drain --backlog 700k --earlier 1M@5m --within 60s").stdout;
+    assert!(text.contains("must fall by 11,667/s") && !text.contains("unknown rate"), "{text}");
+}
+
+/// What the reader is sent to is a command that runs, once the numbers that are not known here are filled in.
+#[test]
+fn the_command_that_is_suggested_runs() {
+    let never = run_json("drain --backlog 1.3M --earlier 1M@5m").json();
+    let hints = never["notes"].as_array().unwrap().iter().filter_map(|note| note["hint"].as_str());
+    let hint = hints.into_iter().find(|hint| hint.contains("whsize diagnose")).unwrap();
+    let (command, _) = hint.strip_prefix("whsize ").unwrap().split_once(" tells ").unwrap();
+    let output = run(&command.replace(" N", " 5"));
+    assert!(output.code < 2 && output.stderr.is_empty(), "{command}: {output:?}");
 }
 
 /// As in an incident: the shell pages if the answer is no.
