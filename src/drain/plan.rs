@@ -96,7 +96,8 @@ pub struct DrainPlan {
     /// The smallest pool with which the backlog falls at all; absent where no number of workers does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers_to_drain: Option<u64>,
-    /// The smallest pool that clears the backlog by the deadline; absent where no number of workers does it.
+    /// The smallest pool that clears the backlog by the deadline and serves more than arrives; absent where no number of
+    /// workers does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers_for_deadline: Option<u64>,
     /// Messages a second that must leave to clear the backlog by the deadline.
@@ -112,8 +113,7 @@ pub struct DrainPlan {
     /// Messages that may wait for each worker if none is to wait longer than is acceptable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptable_backlog_per_worker: Option<f64>,
-    /// The smallest pool with which this backlog is acceptable and does not grow; absent where no number of workers
-    /// does it.
+    /// The smallest pool with which this backlog is acceptable and falls; absent where no number of workers does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers_for_acceptable_latency: Option<u64>,
     /// The backlog from now until it is gone; over the deadline or an hour where it never is.

@@ -200,21 +200,20 @@ impl<'a> Solved<'a> {
         self.ceiling.as_ref().max(self.flow.served.as_ref().filter(|_| self.ceiling.is_some()))
     }
 
-    /// The smallest pool that serves at least `rate` messages a second; `None` if no pool does.
+    /// The smallest pool that serves at least `rate` messages a second and more than arrives; `None` if no pool does.
     fn workers_for(&self, rate: &Exact) -> Option<u64> {
-        if self.ceiling().is_some_and(|ceiling| rate > ceiling) {
+        let arriving = self.flow.rate.as_ref()?;
+        if let Some(ceiling) = self.ceiling()
+            && (rate > ceiling || arriving >= ceiling)
+        {
             return None;
         }
-        (self.pace.as_ref()? * rate).ceil()
+        pool_size(self.pace.as_ref()?, rate, arriving)
     }
 
     /// The smallest pool that serves more than arrives.
     fn workers_to_drain(&self) -> Option<u64> {
-        let rate = self.flow.rate.as_ref()?;
-        if self.ceiling().is_some_and(|ceiling| rate >= ceiling) {
-            return None;
-        }
-        (self.pace.as_ref()? * rate).floor()?.checked_add(1)
+        self.workers_for(self.flow.rate.as_ref()?)
     }
 
     fn rate_for_deadline(&self) -> Option<Exact> {
@@ -331,13 +330,20 @@ fn ceiling(question: &Question, attempts: &Exact) -> Option<Exact> {
     question.downstream_limit.as_ref()?.exact().over(attempts)
 }
 
+/// The smallest pool that serves `rate` and more than `arriving`, where a message takes `pace` seconds of a worker: a
+/// pool that serves just what arrives keeps its backlog for ever.
+fn pool_size(pace: &Exact, rate: &Exact, arriving: &Exact) -> Option<u64> {
+    let to_drain = (pace * arriving).floor()?.checked_add(1)?;
+    Some((pace * rate).ceil()?.max(to_drain))
+}
+
 /// The smallest pool for everything that was asked; `None` where the receiving side's limit forbids it.
 fn smallest_pool(question: &Question, pace: &Exact, attempts: &Exact) -> Result<Option<u64>, DrainError> {
     let rate = question.rate.as_ref().ok_or(DrainError::NoArrivals)?.exact();
     let needed = rate_for_deadline(question, rate).max(rate_for_latency(question, rate));
     let needed = needed.ok_or(DrainError::NothingToFindWorkersBy)?;
-    if ceiling(question, attempts).is_some_and(|ceiling| needed > ceiling) {
+    if ceiling(question, attempts).is_some_and(|ceiling| needed > ceiling || *rate >= ceiling) {
         return Ok(None);
     }
-    (pace * &needed).ceil().map(|workers| Some(workers.max(1))).ok_or(DrainError::TooManyWorkers)
+    pool_size(pace, &needed, rate).map(Some).ok_or(DrainError::TooManyWorkers)
 }

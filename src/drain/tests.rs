@@ -202,6 +202,21 @@ fn a_question_that_says_too_little_is_refused() {
     assert_eq!(instant.answer(), Err(DrainError::TooManyWorkers));
 }
 
+/// 500/s of 0.2 s are 100 erlangs: a pool of 100 keeps whatever waits for ever.
+#[test]
+fn a_pool_that_is_found_serves_more_than_arrives() {
+    let latency =
+        Question { consumers: pool(None, "0.2"), acceptable_latency: seconds("0.1"), ..queue(10, "500") };
+    let found = plan(&latency);
+    assert_eq!((found.workers, found.workers_for_acceptable_latency), (Some(101), Some(101)));
+    assert!(found.holds());
+    let deadline = Question { consumers: pool(None, "0.2"), deadline: seconds("15m"), ..queue(0, "500") };
+    assert_eq!((plan(&deadline).workers, plan(&deadline).workers_for_deadline), (Some(101), Some(101)));
+    // A receiving side that takes 500/s and no more leaves nothing for the backlog.
+    let limited = Question { downstream_limit: Some("500".parse().unwrap()), ..latency };
+    assert_eq!((plan(&limited).workers, plan(&limited).workers_for_acceptable_latency), (None, None));
+}
+
 #[test]
 fn remarks_agree_in_number_and_share_a_unit() {
     let per_minute = RateUnit::of([0.2]);

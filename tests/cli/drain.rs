@@ -19,6 +19,8 @@ fn the_exit_code_is_the_answer() {
         ("--backlog 0 --served-rate 5 --rate 5", 0, "There is no backlog"),
         ("--backlog 700k --earlier 1M@5m", 0, "700,000 messages are gone in 11 m 40 s"),
         ("--backlog 10 --workers 9 --mean 0.2 --rate 500 --downstream-limit 400", 1, "Never: "),
+        ("--backlog 10 --rate 500 --mean 0.2 --acceptable-latency 0.1", 0, "101 workers will do: "),
+        ("--backlog 0 --rate 500 --mean 0.2 --within 15m", 0, "There is no backlog"),
         ("--backlog 1 --served-rate 5 --rate 5", 1, "Never: the backlog of 1 message stays as it is "),
         ("--backlog 700k --earlier 1M@5m --rate 500 --acceptable-latency 5m", 1, "No: "),
         ("--backlog 1e15 --served-rate 1e-50 --rate 0 --within 1e-50", 1, "No: "),
