@@ -56,6 +56,24 @@ pub struct RetryLimit {
     pub max_attempts: u32,
 }
 
+impl RetryLimit {
+    /// The squared coefficient of variation of all the time that a message takes, where that of an attempt is
+    /// `attempt_scv`: `c²/E[A] + (E[A²]−E[A]²)/E[A]²` for a random number A of attempts, with P(A ≥ k) = fᵏ⁻¹ up to the
+    /// most attempts (W. Feller, *An Introduction to Probability Theory*, vol. 1, ch. XII: random sums).
+    pub(super) fn message_scv(&self, attempt_scv: f64) -> f64 {
+        let failing = self.failure_share.get();
+        let (mut mean, mut square, mut reached) = (0.0, 0.0, 1.0);
+        for attempt in 1..=self.max_attempts {
+            mean += reached;
+            square += (2.0 * f64::from(attempt) - 1.0) * reached;
+            reached *= failing;
+        }
+        // No message is tried less than once; rounding must not make a variance negative.
+        let mean = f64::max(mean, 1.0);
+        attempt_scv / mean + (square / (mean * mean) - 1.0).max(0.0)
+    }
+}
+
 /// A depth that was read some time ago.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierDepth {

@@ -174,8 +174,9 @@ impl<'a> Solved<'a> {
     }
 
     /// The normal interval of the first time at which a random walk with these rates is down at zero: variance
-    /// q(λ + cs²μ)/(μ−λ)³ (a renewal argument; D. R. Cox, H. D. Miller, *The Theory of Stochastic Processes*, 1965,
-    /// §5.7), and beside it the chance in a net rate that was measured.
+    /// q(λ + c²μ)/(μ−λ)³ (a renewal argument; D. R. Cox, H. D. Miller, *The Theory of Stochastic Processes*, 1965,
+    /// §5.7), where c² is that of all the time that a message takes, its retries included; and beside it the chance in
+    /// a net rate that was measured.
     fn interval(&self, drain_s: f64) -> Option<[f64; 2]> {
         let (rate, served) = (self.flow.rate.as_ref()?.to_f64(), self.flow.served.as_ref()?.to_f64());
         if drain_s == 0.0 {
@@ -183,6 +184,7 @@ impl<'a> Solved<'a> {
         }
         let net = self.flow.trend.net_per_s();
         let scv = self.question.service().map_or(1.0, |service| service.scv);
+        let scv = self.question.retries.as_ref().map_or(scv, |retries| retries.message_scv(scv));
         let walk_s = (drain_s * (rate + scv * served)).sqrt() / net;
         let measured_s = match &self.question.earlier {
             Some(earlier) => drain_s * self.flow.net_deviation(earlier)? / net,

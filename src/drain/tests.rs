@@ -217,6 +217,27 @@ fn a_pool_that_is_found_serves_more_than_arrives() {
     assert_eq!((plan(&limited).workers, plan(&limited).workers_for_acceptable_latency), (None, None));
 }
 
+/// Attempts that fail at random thin a Poisson stream, which stays one; attempts of a fixed number average out.
+#[test]
+fn the_interval_counts_the_chance_in_retries() {
+    let interval = |rate: &str, retries| {
+        let question = Question { consumers: served(rate), retries, ..queue(400, "50") };
+        plan(&question).drain_interval_s.unwrap()
+    };
+    let retries =
+        |share: &str, max_attempts| Some(RetryLimit { failure_share: share.parse().unwrap(), max_attempts });
+    let half_width = |[low, high]: [f64; 2]| (high - low) / 2.0;
+    let close = |one: f64, other: f64| (one - other).abs() < 1e-9 * other;
+    let plain = half_width(interval("60", None));
+    assert!(close(half_width(interval("120", retries("50%", 200))), plain));
+    // Two attempts each, always: half the variance of one. 50 + 60/2 instead of 50 + 60.
+    let always_two = half_width(interval("120", retries("100%", 2)));
+    assert!(close(always_two, plain * (80.0_f64 / 110.0).sqrt()), "{always_two} {plain}");
+    // P(A = 1) = 1/2, P(A = 2) = 1/2: mean 3/2, variance 1/4; c² = 2/3 + 1/9.
+    let either = half_width(interval("90", retries("50%", 2)));
+    assert!(close(either, plain * ((50.0 + 60.0 * 7.0 / 9.0) / 110.0_f64).sqrt()), "{either} {plain}");
+}
+
 #[test]
 fn remarks_agree_in_number_and_share_a_unit() {
     let per_minute = RateUnit::of([0.2]);

@@ -291,7 +291,9 @@ fn explanations(question: &Question, plan: &DrainPlan, unit: RateUnit) -> Vec<Ex
     if let (Some([low, high]), Some(_)) = (plan.drain_interval_s, plan.drain_interval_confidence) {
         steps.push(Explanation {
             quantity: "interval of the drain time",
-            formula: "variance = q(\u{3bb} + cs\u{b2}\u{3bc})/(\u{3bc} \u{2212} \u{3bb})\u{b3}, normal".to_owned(),
+            formula: "variance = q(\u{3bb} + c\u{b2}\u{3bc})/(\u{3bc} \u{2212} \u{3bb})\u{b3}, normal; \
+                      c\u{b2} is that of all a message's attempts together"
+                .to_owned(),
             numbers: format!("{} s to {} s", human::significant(low, 8), human::significant(high, 8)),
             source: "first passage of a random walk; D. R. Cox, H. D. Miller, The Theory of Stochastic Processes, 1965",
         });
