@@ -49,6 +49,7 @@ pub mod arrivals;
 pub mod diagnose;
 pub mod drain;
 pub mod ingest;
+pub mod layout;
 pub mod notice;
 pub mod profile;
 pub mod queueing;

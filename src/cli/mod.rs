@@ -4,6 +4,7 @@ mod diagnose;
 mod drain;
 mod ingest;
 mod input;
+mod layout;
 mod output;
 mod packaging;
 mod plot;
@@ -41,6 +42,7 @@ enum Command {
     Drain(Box<drain::Args>),
     Ingest(Box<ingest::Args>),
     Simulate(Box<simulate::Args>),
+    Layout(Box<layout::Args>),
     Diagnose(Box<diagnose::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
@@ -63,6 +65,7 @@ impl Command {
             Command::Drain(args) => args.run(),
             Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
+            Command::Layout(args) => args.run(),
             Command::Diagnose(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),

@@ -10,6 +10,7 @@ mod explain;
 mod figure;
 pub mod ingest;
 mod json;
+pub mod layout;
 mod markdown;
 mod only;
 pub mod schema;

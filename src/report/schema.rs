@@ -18,6 +18,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("ingest", envelope::<crate::ingest::Summary>("ingest")),
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
         ("simulate", envelope::<super::simulate::Compared>("simulate")),
+        ("layout", envelope::<crate::layout::Layout>("layout")),
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
     ]
 }

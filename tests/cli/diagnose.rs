@@ -7,7 +7,11 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Each kind of trouble, as it is asked at the terminal.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 10] = [
+    (
+        "--depth 5000 --in-flight 100 --workers 100 --throughput 100 --rate 510 --mean 0.2 --pool-wait 600ms",
+        "pool-starvation",
+    ),
     (
         "--depth 5000 --in-flight 100 --workers 100 --oldest-age 60 --throughput 500 --rate 510 --mean 0.2",
         "not-enough-workers",

@@ -1,0 +1,105 @@
+//! Hosts: how many connections each needs, and what a slow one takes from the others.
+
+use super::deployment::Deployment;
+use super::pool::keepalive_expiry_s;
+use crate::units::{ArrivalRate, Exact, Seconds};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Connections to one host in one process, where nothing else is configured.
+const USUAL_GATE: u64 = 8;
+
+/// A host that holds a connection for this long, in seconds, is slow: more connections would only pile up there.
+const SLOW_HOLD_S: f64 = 1.0;
+
+/// A host that attempts go to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// Attempts a second that go to it.
+    pub rate: ArrivalRate,
+    /// How long an attempt holds its connection, 95th percentile.
+    pub hold_p95: Seconds,
+    /// How long it keeps idle connections open, as it advertises.
+    pub keepalive: Option<Seconds>,
+    /// Connections that it accepts from the whole fleet.
+    pub limit: Option<u64>,
+}
+
+/// What to do about a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostVerdict {
+    /// The cap can be set as it stands.
+    Ok,
+    /// The host is slow: slow the sender down rather than raise its cap.
+    SlowTheSender,
+    /// A cap in each process allows more over the fleet than the host needs or takes: a shared limiter is needed.
+    SharedLimiter,
+}
+
+/// The cap on connections to a host.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HostCap {
+    /// The host.
+    pub name: String,
+    /// Attempts a second.
+    pub rate_per_s: f64,
+    /// How long an attempt holds its connection, 95th percentile, in seconds.
+    pub hold_p95_s: f64,
+    /// Connections that the fleet needs at once: ⌈rate × hold⌉.
+    pub connections: u64,
+    /// The cap in each process: that, divided over the processes that run, at least 1.
+    pub connections_per_process: u64,
+    /// What caps in each process allow over the whole fleet.
+    pub connections_allowed: u64,
+    /// Connections that the host accepts, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// How long an idle connection is kept, in seconds.
+    pub keepalive_expiry_s: f64,
+    /// Share of all tasks that this host takes if it hangs and nothing caps it.
+    pub share_without_cap: f64,
+    /// The same with the cap.
+    pub share_with_cap: f64,
+    /// What to do about it.
+    pub verdict: HostVerdict,
+}
+
+impl Host {
+    /// The cap of this host in a deployment; `timeout` is how long a hanging host holds an attempt.
+    pub(super) fn cap(&self, deployment: &Deployment, timeout: &Seconds) -> HostCap {
+        let needed = self.rate.exact() * self.hold_p95.exact();
+        let connections = needed.ceil().unwrap_or(u64::MAX).max(1);
+        let processes = deployment.deployed_processes;
+        let connections_per_process = connections.div_ceil(processes);
+        let connections_allowed = connections_per_process.saturating_mul(processes);
+        let most = self.limit.unwrap_or(connections);
+        let verdict = if self.hold_p95.get() >= SLOW_HOLD_S && connections > USUAL_GATE {
+            HostVerdict::SlowTheSender
+        } else if connections_per_process == 1 && connections_allowed > most
+            || self.limit.is_some_and(|limit| connections_allowed > limit)
+        {
+            HostVerdict::SharedLimiter
+        } else {
+            HostVerdict::Ok
+        };
+        let tasks = deployment.deployed_concurrency as f64;
+        let hanging =
+            (self.rate.exact() * timeout.exact()).min(Exact::whole(deployment.deployed_concurrency.into()));
+        HostCap {
+            name: self.name.clone(),
+            rate_per_s: self.rate.get(),
+            hold_p95_s: self.hold_p95.get(),
+            connections,
+            connections_per_process,
+            connections_allowed,
+            limit: self.limit,
+            keepalive_expiry_s: keepalive_expiry_s(self.keepalive.as_ref()),
+            share_without_cap: hanging.to_f64() / tasks,
+            share_with_cap: hanging.to_f64().min(connections_allowed as f64) / tasks,
+            verdict,
+        }
+    }
+}
