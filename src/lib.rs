@@ -46,6 +46,7 @@
 //! ```
 
 pub mod arrivals;
+pub mod autoscale;
 pub mod diagnose;
 pub mod drain;
 pub mod ingest;

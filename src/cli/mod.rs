@@ -1,5 +1,6 @@
 //! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
 
+mod autoscale;
 mod diagnose;
 mod drain;
 mod ingest;
@@ -43,6 +44,7 @@ enum Command {
     Ingest(Box<ingest::Args>),
     Simulate(Box<simulate::Args>),
     Layout(Box<layout::Args>),
+    Autoscale(Box<autoscale::Args>),
     Diagnose(Box<diagnose::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
@@ -66,6 +68,7 @@ impl Command {
             Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
             Command::Layout(args) => args.run(),
+            Command::Autoscale(args) => args.run(),
             Command::Diagnose(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
@@ -77,6 +80,7 @@ impl Command {
     fn plot(&self) -> Option<&Plot> {
         match self {
             Command::Size(args) => Some(&args.plot),
+            Command::Autoscale(args) => args.plot(),
             _ => None,
         }
     }
@@ -109,13 +113,16 @@ pub(crate) fn main() -> ExitCode {
 /// Every option that needs a value takes what stands behind it, also `-5s`: our parsers can say why that is no
 /// duration, where clap would only find an unknown flag.
 fn command() -> clap::Command {
-    Cli::command().mut_subcommands(|command| {
-        command.mut_args(|argument| {
-            let needs_value = argument.get_num_args().is_none_or(|count| count.min_values() > 0);
-            let option = !argument.is_positional() && argument.get_action().takes_values();
-            argument.allow_hyphen_values(option && needs_value)
-        })
-    })
+    with_hyphen_values(Cli::command())
+}
+
+fn with_hyphen_values(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| {
+        let needs_value = argument.get_num_args().is_none_or(|count| count.min_values() > 0);
+        let option = !argument.is_positional() && argument.get_action().takes_values();
+        argument.allow_hyphen_values(option && needs_value)
+    });
+    command.mut_subcommands(with_hyphen_values)
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -4,6 +4,7 @@
 //! script reads. The renderers only read it: none of them computes a figure, and the exit code follows
 //! [`Report::answer`], never the format.
 
+pub mod autoscale;
 pub mod diagnose;
 pub mod drain;
 mod explain;

@@ -19,6 +19,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
         ("simulate", envelope::<super::simulate::Compared>("simulate")),
         ("layout", envelope::<crate::layout::Layout>("layout")),
+        ("autoscale-decide", envelope::<crate::autoscale::Decision>("autoscale-decide")),
+        ("autoscale-replay", envelope::<crate::autoscale::Outcome>("autoscale-replay")),
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
     ]
 }

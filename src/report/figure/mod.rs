@@ -135,6 +135,14 @@ impl Axis {
 }
 
 impl Figure {
+    /// Whether a panel needs a legend of its lines below it: there are several, and the next panel does not name the
+    /// same ones again.
+    fn has_legend(&self, panel: usize) -> bool {
+        let names = |panel: &Panel| panel.series.iter().map(|series| series.name.clone()).collect::<Vec<_>>();
+        let own = self.panels.get(panel).map(names).unwrap_or_default();
+        own.len() > 1 && self.panels.get(panel + 1).map(names) != Some(own)
+    }
+
     /// Every horizontal value, so that the panels share one range.
     fn across(&self) -> impl Iterator<Item = f64> {
         self.panels.iter().flat_map(|panel| {

@@ -12,6 +12,10 @@ const CLOCK_STEPS: [f64; 19] = [
     21_600.0, 43_200.0, 86_400.0, 172_800.0,
 ];
 
+/// Up to here seconds are written as such on a logarithmic axis; beyond, by what a clock and a calendar show.
+const LONGEST_DECIMAL_S: f64 = 10.0;
+const CLOCK_DECADES: [f64; 6] = [60.0, 600.0, 3_600.0, 36_000.0, 864_000.0, 31_557_600.0];
+
 /// A value that is written beside an axis, and its place from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
@@ -72,7 +76,11 @@ impl Range {
             Some(Tick { place: place.clamp(0.0, 1.0), label: self.unit.show(value) })
         };
         if self.scale == Scale::Log {
-            return log_ticks(self.low, self.high, most).into_iter().filter_map(tick).collect();
+            let clock = self.unit == Unit::Seconds && self.high > LONGEST_DECIMAL_S;
+            let decimal = log_ticks(self.low, self.high, most).into_iter();
+            let decimal = decimal.filter(|value| !clock || *value <= LONGEST_DECIMAL_S);
+            let by_clock = CLOCK_DECADES.into_iter().filter(|_| clock);
+            return decimal.chain(by_clock).filter_map(tick).collect();
         }
         let first = (self.low / self.step - 1e-9).ceil();
         let last = (self.high / self.step + 1e-9).floor();
@@ -148,6 +156,7 @@ mod tests {
         assert_eq!(labels(&time, &[0.2, 0.4], 5), ["0 s", "100 ms", "200 ms", "300 ms", "400 ms"]);
         let wait = axis(Unit::Seconds, Scale::Log);
         assert_eq!(labels(&wait, &[0.002, 1.352], 5), ["10 ms", "100 ms", "1 s"]);
+        assert_eq!(labels(&wait, &[0.5, 5000.0], 5), ["1 s", "10 s", "60 s", "10 m", "1 h"]);
     }
 
     #[test]

@@ -42,10 +42,14 @@ pub fn render(figure: &Figure) -> String {
     let x = Range::over(&figure.x, figure.across(), TICKS_ACROSS, true);
     let mut body = Group::new();
     let mut top = TITLE_HEIGHT;
-    for panel in &figure.panels {
+    for (index, panel) in figure.panels.iter().enumerate() {
         let frame = Frame { top: top + HEAD, height: plot_height, x: &x };
         body.append(frame.panel(panel, figure));
-        top += HEAD + plot_height + FOOT + legend_height(panel);
+        top += HEAD + plot_height + FOOT;
+        if figure.has_legend(index) {
+            body.append(frame.legend(panel));
+            top += LINE * panel.series.len() as f64 + 6.0;
+        }
     }
     let axis_name = words(WIDTH - RIGHT, top + 10.0, &figure.x.heading(), "faint").set("text-anchor", "end");
     let height = top + 22.0;
@@ -63,10 +67,6 @@ pub fn render(figure: &Figure) -> String {
         .add(body)
         .add(axis_name);
     format!("{document}\n")
-}
-
-fn legend_height(panel: &Panel) -> f64 {
-    if panel.series.len() > 1 { LINE * panel.series.len() as f64 + 6.0 } else { 0.0 }
 }
 
 /// What XML cannot carry is left out.
@@ -134,7 +134,6 @@ impl Frame<'_> {
             group.append(self.series(series, &y, index));
         }
         self.marks(&mut group, panel, figure, &y);
-        self.legend(&mut group, panel);
         group
     }
 
@@ -218,16 +217,15 @@ impl Frame<'_> {
         group.append(labels);
     }
 
-    fn legend(&self, group: &mut Group, panel: &Panel) {
-        if panel.series.len() < 2 {
-            return;
-        }
+    fn legend(&self, panel: &Panel) -> Group {
+        let mut group = Group::new();
         for (index, series) in panel.series.iter().enumerate() {
             let height = self.bottom() + FOOT + LINE * (index as f64 + 0.7);
             let class = format!("line s{}", index % 6);
             group.append(line((LEFT, height - 4.5), (LEFT + 36.0, height - 4.5), &class));
-            group.append(words(LEFT + 44.0, height, &series.name, ""));
+            group.append(words(LEFT + 44.0, height, &series.name, "name"));
         }
+        group
     }
 }
 

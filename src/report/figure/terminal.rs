@@ -40,8 +40,9 @@ pub(in crate::report) fn render(out: &mut String, figure: &Figure, width: usize)
     let drawn: Vec<Drawn<'_>> = figure.panels.iter().map(|panel| Drawn::new(panel, figure, rows)).collect();
     let margin = drawn.iter().map(Drawn::label_width).max().unwrap_or(0) + 1;
     let columns = width.saturating_sub(margin + 2).max(10);
-    for panel in drawn {
+    for (index, panel) in drawn.iter().enumerate() {
         panel.render(out, &figure.x, margin, columns);
+        panel.legend(out, &figure.x, figure.has_legend(index));
     }
 }
 
@@ -79,7 +80,6 @@ impl<'a> Drawn<'a> {
         let _ = writeln!(out, "{DIM}  {}{DIM:#}", self.panel.y.heading());
         self.rows_with_labels(out, &canvas, margin);
         horizontal_axis(out, &x.ticks(columns / COLUMNS_A_TICK), &x_axis.heading(), margin, columns);
-        self.legend(out, x_axis);
     }
 
     fn draw(&self, canvas: &mut Canvas, x: &Range) {
@@ -147,8 +147,8 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    fn legend(&self, out: &mut String, x: &Axis) {
-        if self.panel.series.len() > 1 {
+    fn legend(&self, out: &mut String, x: &Axis, names_lines: bool) {
+        if names_lines {
             for (index, series) in self.panel.series.iter().enumerate() {
                 let style = colour(index);
                 let _ = writeln!(out, "  {style}{}{style:#}  {}", letter(index), series.name);
