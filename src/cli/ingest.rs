@@ -83,6 +83,7 @@ enum Format {
     Tsv,
     Hdr,
     HdrLog,
+    Percentiles,
     Profile,
 }
 
@@ -154,6 +155,7 @@ impl Args {
                 Format::Tsv => InputFormat::Tsv,
                 Format::Hdr => InputFormat::Hdr,
                 Format::HdrLog => InputFormat::HdrLog,
+                Format::Percentiles => InputFormat::Percentiles,
                 Format::Profile => InputFormat::Profile,
             },
             column: self.column.clone(),

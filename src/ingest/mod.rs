@@ -14,6 +14,7 @@ mod lines;
 mod notice;
 mod open;
 mod options;
+mod percentiles;
 mod records;
 mod saved;
 mod skipped;
@@ -98,6 +99,9 @@ fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError
         return hdr::read(input, kind, collector);
     }
     input.check_text()?;
+    if let Some(kind) = percentiles::recognise(&input, collector.options.format) {
+        return percentiles::read(input, kind, collector);
+    }
     match collector.options.format {
         InputFormat::Auto if saved::is_profile(&input) => read_profile(input, collector),
         InputFormat::Profile => read_profile(input, collector),

@@ -86,6 +86,16 @@ pub enum IngestNotice {
         /// Which file.
         file: String,
     },
+    /// A percentile text does not say the unit of its values.
+    PercentileUnitAssumed {
+        /// Which file.
+        file: String,
+    },
+    /// A percentile text has no footer with the mean.
+    MeanFromRows {
+        /// Which file.
+        file: String,
+    },
     /// Arrivals are known by intervals that are longer than a minute.
     CoarseIntervals {
         /// The longest one, in seconds.
@@ -264,6 +274,16 @@ impl IngestNotice {
                 format!("{file} does not say its unit; its values are taken as nanoseconds"),
             )
             .with_hint("say another with --unit s, ms or us"),
+            IngestNotice::PercentileUnitAssumed { file } => Note::warning(
+                "percentile-unit-assumed",
+                format!("{file} does not say its unit; its values are taken as milliseconds, as HDR tools print them"),
+            )
+            .with_hint("say another with --unit s, us or ns"),
+            IngestNotice::MeanFromRows { file } => Note::warning(
+                "mean-from-rows",
+                format!("{file} has no footer with the mean; it is estimated from the rows, each attempt in the middle between two of them"),
+            )
+            .with_hint("export the lines below the rows as well: they begin with #[Mean"),
             IngestNotice::CoarseIntervals { length_s } => Note::info(
                 "arrivals-by-interval",
                 format!(

@@ -19,6 +19,8 @@ pub enum InputFormat {
     Hdr,
     /// An HDR interval log.
     HdrLog,
+    /// The percentile text of HDR tools and wrk2, or the report of hey or wrk.
+    Percentiles,
     /// A saved profile.
     Profile,
 }
