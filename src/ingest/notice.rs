@@ -96,6 +96,21 @@ pub enum IngestNotice {
         /// Which file.
         file: String,
     },
+    /// Counts of a single scrape go back to the start of the process.
+    SinceStart {
+        /// The histogram.
+        metric: String,
+    },
+    /// Counters started anew between two scrapes.
+    CounterResets {
+        /// How often.
+        resets: u64,
+    },
+    /// The same series is in several files, which were taken as different targets.
+    ScrapesAdded {
+        /// How many series.
+        series: usize,
+    },
     /// Arrivals are known by intervals that are longer than a minute.
     CoarseIntervals {
         /// The longest one, in seconds.
@@ -284,6 +299,26 @@ impl IngestNotice {
                 format!("{file} has no footer with the mean; it is estimated from the rows, each attempt in the middle between two of them"),
             )
             .with_hint("export the lines below the rows as well: they begin with #[Mean"),
+            IngestNotice::SinceStart { metric } => Note::info(
+                "counts-since-start",
+                format!("the counts of {metric} are all since its process started"),
+            )
+            .with_hint("for a time of your choice give two scrapes and --difference, or a query_range answer"),
+            IngestNotice::CounterResets { resets } => Note::info(
+                "counter-resets",
+                format!(
+                    "counters started anew {}: what was counted between the last scrape before and the restart is not included",
+                    human::counted(*resets, "time")
+                ),
+            ),
+            IngestNotice::ScrapesAdded { series } => Note::warning(
+                "scrapes-added",
+                format!(
+                    "{} in several files: they were taken as different targets and added up",
+                    if *series == 1 { "one series is".to_owned() } else { format!("{series} series are") }
+                ),
+            )
+            .with_hint("for scrapes of one target at different times use --difference"),
             IngestNotice::CoarseIntervals { length_s } => Note::info(
                 "arrivals-by-interval",
                 format!(

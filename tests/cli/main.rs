@@ -7,6 +7,7 @@ mod docs;
 mod drain;
 mod ingest;
 mod ingest_hdr;
+mod ingest_metrics;
 mod ingest_percentiles;
 mod layout;
 mod plot;
