@@ -8,7 +8,7 @@
 //! | 12–15 | significant digits | |
 //! | 16–23 | lowest discernible value | highest trackable value |
 //! | 24–31 | highest trackable value | total count |
-//! | 32–39 | ratio of values, 1 but for histograms of floats | – |
+//! | 32–39 | ratio of values, 1.0 but for histograms of floats (some write no float at all) | – |
 //!
 //! Then the counts from the shortest bucket on: of 2, 4 or 8 bytes in V0 and V1, in V2 as ZigZag LEB128 where a
 //! negative number is a run of empty buckets. All numbers are big-endian. The compressed form is a cookie, the length
@@ -220,7 +220,8 @@ fn describe(bytes: &[u8]) -> Result<Described, CodecError> {
         }),
         Some((version, false)) => {
             let ratio = f64::from_bits(header.long(32)?);
-            if ratio != 1.0 {
+            // The JavaScript library writes the integer 1 here, which is no normal float.
+            if ratio.is_normal() && ratio != 1.0 {
                 return Err(CodecError::Double);
             }
             Ok(Described {
@@ -413,6 +414,9 @@ mod tests {
         assert_eq!(changed(0, b"abcd"), CodecError::Cookie { cookie: 0x6162_6364 });
         assert_eq!(changed(12, &[0, 0, 0, 9]), CodecError::Header("more than five significant digits"));
         assert_eq!(changed(32, &2f64.to_be_bytes()), CodecError::Double);
+        let mut integer = good.clone();
+        integer[32..40].copy_from_slice(&1u64.to_be_bytes());
+        assert_eq!(decode(&integer), decode(&good), "as the JavaScript library writes it");
         assert!(matches!(changed(16, &[0; 8]), CodecError::Header(_)));
         assert_eq!(decode(&good[..good.len() - 1]), Err(CodecError::Truncated));
         assert_eq!(decode(&[&good[..], b"x"].concat()), Err(CodecError::Trailing(1)));
