@@ -10,6 +10,7 @@ mod ingest_hdr;
 mod ingest_metrics;
 mod ingest_percentiles;
 mod layout;
+mod mutated;
 mod plot;
 mod schema;
 mod simulate;
