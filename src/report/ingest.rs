@@ -148,15 +148,17 @@ fn service_time(summary: &Summary) -> Section {
     if let Some(ratio) = summary.mean_over_median {
         rows.push(fact("mean / median", human::significant(ratio, 3)));
     }
-    rows.push(fact(
-        "failed",
-        format!(
-            "{} ({})",
-            human::count(summary.failures),
-            human::percent(summary.failures as f64 / summary.count.max(1) as f64)
-        ),
-    ));
+    rows.push(fact("failed", failed(summary)));
     Section::Facts { title: "Service time", rows }
+}
+
+/// A histogram counts failures only where a label tells them.
+fn failed(summary: &Summary) -> String {
+    if summary.source.from_histogram && summary.failures == 0 {
+        return "not recorded".to_owned();
+    }
+    let share = human::percent(summary.failures as f64 / summary.count.max(1) as f64);
+    format!("{} ({share})", human::count(summary.failures))
 }
 
 fn range(summary: &Summary) -> String {
