@@ -164,6 +164,7 @@ fn tags_become_groups_and_can_be_selected() {
     let tagged = ingest([&path, "--where", "tag=A"]);
     assert_eq!((tagged.number("count"), tagged.number("filtered_rows")), (16_145.0, 21.0));
     assert_eq!(ingest([&path, "--where", "tag!=A"]).number("count"), 16_145.0);
+    assert_eq!(ingest([&path, "--where", "tag=(untagged)"]).number("count"), 16_145.0);
     assert_refused(&ingest([&path, "--group-by", "endpoint"]), &["has tags and no \"endpoint\""]);
     assert_refused(&ingest([&path, "--column", "x"]), &["--column is for tables"]);
 }

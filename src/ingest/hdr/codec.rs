@@ -143,6 +143,12 @@ pub(in crate::ingest) fn is_encoded(bytes: &[u8]) -> bool {
     cookie.is_ok_and(|cookie| DOUBLE.contains(&cookie) || version(cookie).is_some())
 }
 
+/// Whether a text begins as one in base64 does: a word such as HISTORY does not.
+pub(in crate::ingest) fn is_encoded_text(text: &[u8]) -> bool {
+    let cookie = text.get(..8).and_then(|beginning| BASE64.decode(beginning).ok());
+    cookie.is_some_and(|cookie| is_encoded(&cookie))
+}
+
 /// Version and whether it is compressed.
 fn version(cookie: u32) -> Option<(u8, bool)> {
     match (cookie & !0xff, cookie & 0x0f) {
@@ -158,9 +164,6 @@ fn version(cookie: u32) -> Option<(u8, bool)> {
 
 /// Decodes the base64 text of a histogram.
 pub(in crate::ingest) fn decode_base64(text: &[u8]) -> Result<Vec<HdrBucket>, CodecError> {
-    if text.starts_with(b"DHIST") {
-        return Err(CodecError::Double);
-    }
     decode(&BASE64.decode(text).map_err(|_| CodecError::NotBase64)?)
 }
 
@@ -421,7 +424,9 @@ mod tests {
         assert_eq!(decode(&good[..good.len() - 1]), Err(CodecError::Truncated));
         assert_eq!(decode(&[&good[..], b"x"].concat()), Err(CodecError::Trailing(1)));
         assert_eq!(decode(b"\x1c"), Err(CodecError::Truncated));
-        assert_eq!(decode_base64(b"DHISTwAAA"), Err(CodecError::Double));
+        assert_eq!(decode_base64(b"DHISTwAA"), Err(CodecError::Double));
+        assert!(is_encoded_text(b"HISTFAAAAEJ42p") && is_encoded_text(b"DHISTwAAA8R"));
+        assert!(!is_encoded_text(b"HISTORY,duration") && !is_encoded_text(b"HIST"));
         assert_eq!(decode_base64(b"HIST!"), Err(CodecError::NotBase64));
         // A normalizing offset, as some Go versions write it, changes nothing: the counts are in order.
         let mut offset = good.clone();
