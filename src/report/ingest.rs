@@ -24,6 +24,8 @@ struct Inputs<'a> {
     group_by: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     filters: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    difference: bool,
     max_bad_rows: String,
 }
 
@@ -46,6 +48,7 @@ pub fn report(
         timestamp_column: options.timestamp_column.as_deref(),
         group_by: &options.group_by,
         filters: options.filters.iter().map(ToString::to_string).collect(),
+        difference: options.difference,
         max_bad_rows: options.max_bad_rows.to_string(),
     };
     let mut report = Report::new("ingest", Answer::Yes, headline(&summary), &inputs, &summary)?;

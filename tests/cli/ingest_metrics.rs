@@ -105,6 +105,7 @@ fn two_scrapes_are_differenced_and_a_reset_is_noticed() {
     assert_eq!(added.number("count"), 100.0 + 500.0 + 130.0 + 8.0 + 2.0);
     assert!(notes(&added).contains("scrapes-added"));
     assert_refused(&ingest([&after, "--difference"]), &["needs two scrapes"]);
+    assert_refused(&ingest(["fixtures/hey.csv", "--difference"]), &["--difference is for scrapes"]);
     assert_refused(&ingest([&before, "--where", "host=a"]), &["no label \"host\"", "\"code\", \"endpoint\""]);
     assert_refused(&ingest([&before, "--since", "1700000000"]), &["no time stamps"]);
     let same = ingest([&before, &before, "--difference"]);

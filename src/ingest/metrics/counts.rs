@@ -38,9 +38,11 @@ impl Counts {
     /// The ranges of `before` may be finer: exponential histograms widen theirs when values spread.
     pub(super) fn since(&self, before: &Counts) -> Option<Counts> {
         let mut slots = self.slots.clone();
+        let mut place = 0;
         for old in before.slots.iter().filter(|old| old.count > 0) {
-            let within = |new: &&mut Slot| at_most(new.low, old.low) && at_most(old.high, new.high);
-            let slot = slots.iter_mut().find(within)?;
+            // Both rise, so what lies below an old range lies below all that follow.
+            place += slots[place..].iter().position(|new| at_most(old.high, new.high))?;
+            let slot = slots.get_mut(place).filter(|new| at_most(new.low, old.low))?;
             slot.count = slot.count.checked_sub(old.count)?;
         }
         let sum = match (self.sum, before.sum) {

@@ -63,8 +63,15 @@ impl Store {
 
     /// Hands what was added to each series to the collector.
     pub(in crate::ingest) fn finish(self, collector: &mut Collector) -> Result<(), IngestError> {
-        let Some(first) = self.files.first().map(|file| file.name.clone()) else { return Ok(()) };
         let options = collector.options.clone();
+        let Some(first) = self.files.first().map(|file| file.name.clone()) else {
+            if options.difference {
+                let reason = "--difference is for scrapes and other states of counters, and there are none";
+                return Err(IngestError::new(IngestErrorKind::Options, "input", reason)
+                    .remedy("leave out --difference"));
+            }
+            return Ok(());
+        };
         let metric = self.metric(&first, &options)?;
         let unit = self.unit(&first, &metric, &options)?;
         let scrapes = self.files.iter().filter(|file| file.kind == Kind::Text).count();
