@@ -48,11 +48,14 @@
 pub mod arrivals;
 pub mod diagnose;
 pub mod drain;
+pub mod exposition;
 pub mod ingest;
 pub mod notice;
 pub mod profile;
 pub mod queueing;
+mod recent;
 pub mod report;
+pub mod sandbox;
 pub mod simulate;
 pub mod sizing;
 pub mod units;

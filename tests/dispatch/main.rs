@@ -1,0 +1,6 @@
+//! The sandbox and the dispatcher over real connections on this machine.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
+
+mod raw;
+mod sandbox;
