@@ -47,6 +47,7 @@
 
 pub mod arrivals;
 pub mod diagnose;
+pub mod dispatch;
 pub mod drain;
 pub mod exposition;
 pub mod ingest;
