@@ -50,6 +50,11 @@ impl Throttle {
         Throttle { settings, firsts: 0, retries: 0, tokens: settings.burst.max(1.0), refilled: None }
     }
 
+    /// Changes the limits; what is in flight stays counted.
+    pub fn change(&mut self, settings: ThrottleSettings) {
+        self.settings = settings;
+    }
+
     /// Whether one more attempt may start.
     ///
     /// # Errors

@@ -2,5 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
 
+mod connections;
+mod conservation;
+mod fairness;
+mod harness;
 mod raw;
 mod sandbox;
