@@ -27,6 +27,7 @@ pub mod throttle;
 
 mod attempt;
 mod endpoint;
+mod exchange;
 mod metrics;
 mod pool;
 mod shutdown;
@@ -47,7 +48,7 @@ use pool::Pool;
 use queue::{Queue, QueueStats};
 use recorder::{AttemptCounts, Durations, Observer, Recorder};
 use retry::RetryPolicy;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Delivered messages that are remembered, so that one that comes again costs no call.
@@ -116,6 +117,17 @@ struct Inner<Q> {
     delivered: Mutex<RecentKeys<MessageId>>,
 }
 
+impl<Q> Inner<Q> {
+    /// Whether the message is known to be delivered.
+    fn is_delivered(&self, id: MessageId) -> bool {
+        self.delivered.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    fn remember_delivered(&self, id: MessageId) {
+        self.delivered.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+}
+
 /// What a dispatcher has measured so far.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -157,7 +169,7 @@ impl<Q: Queue> Dispatcher<Q> {
         queue: Arc<Q>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, EndpointError> {
-        let pool = Pool::new(settings.pool.clone(), settings.timeouts, Arc::clone(&clock));
+        let pool = Pool::new(settings.pool.clone(), Arc::clone(&clock));
         let (governor, disable_after) = (settings.governor, settings.disable_after);
         let endpoints = Endpoints::new(endpoints, governor, disable_after, &pool, Arc::clone(&clock))?;
         let (recorder, delivered) = (Recorder::default(), Mutex::new(RecentKeys::new(REMEMBERED)));

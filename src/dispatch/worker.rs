@@ -1,17 +1,16 @@
 //! Workers: permits that are taken before a message is, and given back when its task ends, however it ends.
 
-use super::attempt::{Attempted, attempt};
+use super::attempt::Attempt;
 use super::endpoint::Finished;
+use super::exchange::{Exchanged, Facts, exchange};
 use super::failure::Failure;
 use super::message::EndpointId;
-use super::phases::{Phase, Stopwatch};
+use super::phases::Phase;
 use super::queue::{Lease, Queue, Settlement};
 use super::recorder::{AttemptRecord, Outcome};
-use super::{Inner, Shutdown};
-use std::future::{Future, poll_fn};
+use super::{Inner, Settings, Shutdown};
 use std::pin::pin;
-use std::sync::{Arc, PoisonError};
-use std::task::Poll;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -85,18 +84,9 @@ async fn work<Q: Queue>(
         if shutdown.is_draining() {
             break;
         }
-        next = now_or_never(inner.queue.lease(&inner.endpoints)).await.and_then(Result::ok);
+        next = inner.queue.try_lease(&inner.endpoints);
     }
     drop(permit);
-}
-
-async fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
 }
 
 /// A lease in work. If it is dropped unsettled, by a panic or because the worker was stopped, it is given up, and
@@ -142,65 +132,60 @@ impl<Q: Queue> Drop for Held<'_, Q> {
 }
 
 async fn deliver<Q: Queue>(inner: &Inner<Q>, lease: Lease) {
-    let clock = &*inner.clock;
+    let settings = &inner.settings;
     let held = Held { inner, lease: &lease, settled: false };
-    let mut watch = Stopwatch::start(lease.leased_at);
-    watch.mark(Phase::Lease, clock.now());
-    let id = lease.message.id;
-    let known = inner.delivered.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
-    let attempted = match inner.endpoints.route(held.endpoint()) {
-        _ if known => Attempted::default(),
-        None => Attempted { result: Some(Err(Failure::UnknownEndpoint)), ..Attempted::default() },
-        Some(route) => {
-            let attempting =
-                attempt(&inner.pool, &route, &lease.message, inner.settings.timeouts, clock, &mut watch);
-            renewing(inner, &lease, attempting).await
-        }
+    let mut attempt =
+        Attempt::new(&lease, &*inner.queue, &*inner.clock, settings.timeouts, settings.renew_after);
+    attempt.mark(Phase::Lease);
+    let exchanged = if inner.is_delivered(lease.message.id) {
+        None
+    } else {
+        Some(match inner.endpoints.route(held.endpoint()) {
+            Some(route) => exchange(&inner.pool, &route, &mut attempt).await,
+            None => Exchanged { result: Err(Failure::UnknownEndpoint), facts: Facts::default() },
+        })
     };
-    if matches!(attempted.result, Some(Ok(_))) {
-        inner.delivered.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    let facts = exchanged.map_or_else(Facts::default, |exchanged| exchanged.facts);
+    let retry_after = facts.retry_after.map(|after| settings.retry.clamped(Some(after)));
+    let result = exchanged.map(|exchanged| exchanged.result);
+    if matches!(result, Some(Ok(_))) {
+        inner.remember_delivered(lease.message.id);
     }
-    let policy = &inner.settings.retry;
-    let retry_after = attempted.retry_after.map(|after| policy.clamped(Some(after)));
-    let (outcome, settlement) = match attempted.result {
-        None => (Outcome::AlreadyDelivered, Settlement::Acknowledge),
-        Some(Ok(status)) => (Outcome::Delivered(status), Settlement::Acknowledge),
-        Some(Err(cause)) => {
-            let after = policy.delay(lease.attempt, id, inner.settings.seed, retry_after);
-            let settlement = match cause {
-                // Nothing was sent: the message goes back without an attempt counted.
-                Failure::HostPoolSaturated => Settlement::Release { after: inner.settings.timeouts.pool },
-                Failure::UnknownEndpoint => Settlement::DeadLetter { cause },
-                Failure::Status(410) => Settlement::DeadLetter { cause: Failure::EndpointDisabled },
-                _ => Settlement::Retry { after, cause },
-            };
-            (Outcome::Failed(cause), settlement)
-        }
+    let finished =
+        Finished { result: result.map(|result| result.map(|_| ())), retry_after, wait: held.wait() };
+    let lease_lost = held.settle(&finished, settlement(inner, &lease, result, retry_after)).await;
+    attempt.mark(Phase::Acknowledge);
+    let outcome = match result {
+        None => Outcome::AlreadyDelivered,
+        Some(Ok(status)) => Outcome::Delivered(status),
+        Some(Err(failure)) => Outcome::Failed(failure),
     };
-    let result = attempted.result.map(|result| result.map(|_| ()));
-    let finished = Finished { result, retry_after, wait: held.wait() };
-    let lease_lost = held.settle(&finished, settlement).await;
-    watch.mark(Phase::Acknowledge, clock.now());
-    let Attempted { reused, replayed, .. } = attempted;
-    let record = AttemptRecord { lease: &lease, outcome, watch: &watch, reused, replayed, lease_lost };
+    let Facts { reused, replayed, .. } = facts;
+    let record =
+        AttemptRecord { lease: &lease, outcome, watch: &attempt.watch, reused, replayed, lease_lost };
     inner.recorder.record(&record);
-    if let Some(observer) = &inner.settings.observer {
+    if let Some(observer) = &settings.observer {
         observer.attempt_finished(&record);
     }
 }
 
-/// Renews the lease at half its time for as long as the attempt takes; every phase of it has its own timeout.
-async fn renewing<Q: Queue>(
+/// What becomes of the message; `result` is `None` if it had been delivered before.
+fn settlement<Q>(
     inner: &Inner<Q>,
     lease: &Lease,
-    attempting: impl Future<Output = Attempted>,
-) -> Attempted {
-    let mut attempting = pin!(attempting);
-    loop {
-        match timeout(inner.settings.renew_after, attempting.as_mut()).await {
-            Ok(attempted) => return attempted,
-            // A lease that is lost shows when it is settled.
-            Err(_) => drop(inner.queue.renew(lease).await),
+    result: Option<Result<u16, Failure>>,
+    retry_after: Option<Duration>,
+) -> Settlement {
+    let Settings { retry, timeouts, seed, .. } = &inner.settings;
+    match result {
+        None | Some(Ok(_)) => Settlement::Acknowledge,
+        // Nothing was sent: the message goes back without an attempt counted.
+        Some(Err(Failure::HostPoolSaturated)) => Settlement::Release { after: timeouts.pool },
+        Some(Err(cause @ Failure::UnknownEndpoint)) => Settlement::DeadLetter { cause },
+        Some(Err(Failure::Status(410))) => Settlement::DeadLetter { cause: Failure::EndpointDisabled },
+        Some(Err(cause)) => {
+            let after = retry.delay(lease.attempt, lease.message.id, *seed, retry_after);
+            Settlement::Retry { after, cause }
         }
     }
 }

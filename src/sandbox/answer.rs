@@ -3,8 +3,8 @@
 use super::counters::{Counters, rise};
 use super::fault::{Effect, Fault};
 use super::law::LatencyLaw;
+use super::pace::Pace;
 use super::socket::Link;
-use super::timer::Timer;
 use super::{SandboxConfig, metrics};
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -17,13 +17,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// What all connections of a sandbox share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) endpoints: Vec<Endpoint>,
-    pub(super) timer: Timer,
     pub(super) started: Instant,
 }
 
@@ -34,6 +34,7 @@ pub(super) struct Endpoint {
     pub(super) counters: Counters,
     pub(super) close_idle: Option<Duration>,
     law: LatencyLaw,
+    pace: Pace,
     /// Seed of this endpoint's latencies.
     seed: u64,
     /// The faults that concern it, each with the seed of its own share.
@@ -57,7 +58,16 @@ impl Endpoint {
                 _ => faults.push((fault.clone(), seed.rotate_left(32) ^ (number as u64 + 1))),
             }
         }
-        Endpoint { url, counters: Counters::new(), close_idle, law, seed, faults, keep_alive }
+        Endpoint {
+            url,
+            counters: Counters::new(),
+            close_idle,
+            law,
+            pace: Pace::default(),
+            seed,
+            faults,
+            keep_alive,
+        }
     }
 
     /// What the faults make of one request.
@@ -164,19 +174,14 @@ pub(super) async fn answer(
         }
         Ending::Answer | Ending::LoseResponse => {}
     }
-    if !plan.latency.is_zero() {
-        shared.timer.sleep_until(arrived + plan.latency).await;
-    }
+    endpoint.pace.sleep(arrived, plan.latency).await;
     counters.take(head.headers.get("webhook-id").map(HeaderValue::as_bytes), plan.latency);
     if matches!(plan.ending, Ending::LoseResponse) {
         counters.lost_responses.fetch_add(1, Relaxed);
         busy.link.reset_on_close();
         return Err(ResetByFault);
     }
-    let late = plan.body_late.map(|late| {
-        let (shared, at) = (Arc::clone(&shared), Instant::now() + late);
-        Box::pin(async move { shared.timer.sleep_until(at).await }) as Late
-    });
+    let late = plan.body_late.map(|late| Box::pin(sleep(late)));
     let mut response =
         Response::new(Answer { late, data: Some(Bytes::from_static(b"ok")), _busy: Some(busy) });
     if let Some(keep_alive) = &endpoint.keep_alive {
@@ -185,11 +190,9 @@ pub(super) async fn answer(
     Ok(response)
 }
 
-type Late = Pin<Box<dyn Future<Output = ()> + Send>>;
-
 /// The body of an answer. It holds the request's place until the last byte is written.
 pub(super) struct Answer {
-    late: Option<Late>,
+    late: Option<Pin<Box<Sleep>>>,
     data: Option<Bytes>,
     _busy: Option<Busy>,
 }

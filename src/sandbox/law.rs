@@ -151,8 +151,12 @@ impl LatencyLaw {
     /// The latency of the request with this index under this seed.
     #[must_use]
     pub fn draw(&self, seed: u64, index: u64) -> Duration {
+        Duration::from_secs_f64(self.draw_s(seed, index).clamp(0.0, LONGEST_S))
+    }
+
+    fn draw_s(&self, seed: u64, index: u64) -> f64 {
         let mut random = stream(seed, index);
-        let seconds = match &self.kind {
+        match &self.kind {
             Kind::Constant => self.mean_s,
             Kind::Exponential => -self.mean_s * libm::log(open_unit(&mut random)),
             Kind::LogNormal { location, scale } => {
@@ -168,8 +172,7 @@ impl LatencyLaw {
                 let place = libm::pow(open_unit(&mut random), *tilt);
                 buckets.get(chosen).map_or(self.mean_s, |b| b.low_s + (b.high_s - b.low_s) * place)
             }
-        };
-        Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_S))
+        }
     }
 }
 

@@ -11,9 +11,9 @@ mod counters;
 mod fault;
 mod law;
 mod metrics;
+mod pace;
 mod server;
 mod socket;
-mod timer;
 mod tls;
 
 pub use counters::EndpointCounts;
@@ -25,9 +25,9 @@ use answer::{Endpoint, Shared};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// The most endpoints that one sandbox opens: each takes a port.
 pub const MOST_ENDPOINTS: usize = 4096;
@@ -86,7 +86,7 @@ pub enum SandboxError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The timer's thread or a listener's address could not be had.
+    /// A listener's address could not be had.
     #[error("the sandbox could not start: {0}")]
     System(#[from] io::Error),
     /// The certificate could not be made.
@@ -145,8 +145,7 @@ impl Sandbox {
             let url = format!("{scheme}://{}", listener.local_addr()?);
             served.push(Endpoint::new(index, url, law.clone(), config));
         }
-        let shared =
-            Arc::new(Shared { endpoints: served, timer: timer::Timer::start()?, started: Instant::now() });
+        let shared = Arc::new(Shared { endpoints: served, started: Instant::now() });
         let mut accepting = JoinSet::new();
         for (index, listener) in listeners.into_iter().enumerate() {
             let acceptor = identity.as_ref().map(tls::Identity::acceptor);

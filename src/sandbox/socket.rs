@@ -5,9 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_rustls::server::TlsStream;
 
 /// What a connection's answers and its socket share.
@@ -110,21 +111,6 @@ impl AsyncWrite for Socket {
             Stream::Plain(tcp) => Pin::new(tcp).poll_write(context, bytes),
             Stream::Tls(tls) => Pin::new(tls).poll_write(context, bytes),
         }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut self.stream {
-            Stream::Plain(tcp) => Pin::new(tcp).poll_write_vectored(context, slices),
-            Stream::Tls(tls) => Pin::new(tls).poll_write_vectored(context, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        matches!(self.stream, Stream::Plain(_))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,10 +1,12 @@
 //! One host: its places, and its idle connections.
 
-use super::connect::Connection;
+use super::connection::Connection;
 use super::{HostStats, PoolSettings};
 use crate::dispatch::target::HostName;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -79,7 +81,7 @@ impl Host {
             let Idle { mut connection, expires_at, .. } = self.lock().idle.pop()?;
             if expires_at <= now {
                 self.retired.fetch_add(1, Relaxed);
-            } else if connection.is_usable().await {
+            } else if poll_fn(|context| Poll::Ready(connection.is_usable(context))).await {
                 return Some(connection);
             } else {
                 self.stale.fetch_add(1, Relaxed);
@@ -88,13 +90,14 @@ impl Host {
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn put_idle(&self, connection: Connection, keep_alive: Option<Duration>, now: Instant) {
+    pub(super) fn put_idle(&self, mut connection: Connection, keep_alive: Option<Duration>, now: Instant) {
         let advertised = keep_alive
             .map(|timeout| timeout.saturating_sub(BEFORE_ADVERTISED).clamp(SHORTEST_KEPT, LONGEST_KEPT));
         let expires_at = (now + advertised.unwrap_or(self.idle_expiry).min(LONGEST_KEPT))
             .min(connection.opened_at + self.lifetime);
+        let closed = !connection.is_usable(&mut Context::from_waker(Waker::noop()));
         let mut shelf = self.lock();
-        if shelf.flushed.is_some_and(|flushed| connection.opened_at <= flushed) || connection.is_closed() {
+        if closed || shelf.flushed.is_some_and(|flushed| connection.opened_at <= flushed) {
             drop(shelf);
             self.retired.fetch_add(1, Relaxed);
             return;
@@ -102,10 +105,17 @@ impl Host {
         shelf.idle.push(Idle { connection, since: now, expires_at });
     }
 
-    /// Closes the connections whose time has come.
+    /// Closes the connections whose time has come, and those that the host has closed.
     pub(super) fn expire(&self, now: Instant) {
-        let expired: Vec<Idle> = self.lock().idle.extract_if(.., |idle| idle.expires_at <= now).collect();
+        // Nobody waits for an idle connection, so nobody needs to be woken by it.
+        let mut context = Context::from_waker(Waker::noop());
+        let mut shelf = self.lock();
+        let expired: Vec<Idle> = shelf.idle.extract_if(.., |idle| idle.expires_at <= now).collect();
+        let stale: Vec<Idle> =
+            shelf.idle.extract_if(.., |idle| !idle.connection.is_usable(&mut context)).collect();
+        drop(shelf);
         self.retired.fetch_add(expired.len() as u64, Relaxed);
+        self.stale.fetch_add(stale.len() as u64, Relaxed);
     }
 
     /// Closes every idle connection, and those in use when they come back.

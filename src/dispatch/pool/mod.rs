@@ -6,15 +6,18 @@
 //! given back when the socket is closed, not before.
 
 mod connect;
+mod connection;
 mod host;
 mod wire;
 
-pub(super) use connect::Connection;
+pub(super) use connection::Connection;
 pub(super) use host::Host;
 
+use super::attempt::Attempt;
 use super::clock::Clock;
 use super::failure::Failure;
-use super::phases::{Phase, Stopwatch};
+use super::phases::Phase;
+use super::queue::Queue;
 use super::target::HostName;
 use host::Claim;
 use std::collections::HashMap;
@@ -22,7 +25,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 /// How long each phase of an attempt may take.
@@ -143,7 +145,6 @@ impl HostStats {
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: PoolSettings,
-    timeouts: Timeouts,
     hosts: Mutex<HashMap<HostName, Arc<Host>>>,
     slots: Arc<Semaphore>,
     clock: Arc<dyn Clock>,
@@ -158,10 +159,10 @@ pub(super) struct Checkout {
 }
 
 impl Pool {
-    pub(super) fn new(settings: PoolSettings, timeouts: Timeouts, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(settings: PoolSettings, clock: Arc<dyn Clock>) -> Self {
         let most = settings.connections.clamp(1, Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(most));
-        Pool { settings, timeouts, hosts: Mutex::default(), slots, clock }
+        Pool { settings, hosts: Mutex::default(), slots, clock }
     }
 
     /// The host of that name; the same one each time.
@@ -172,20 +173,19 @@ impl Pool {
     }
 
     /// Takes a connection to a host: an idle one, or a new one. The phases from pool wait to TLS are marked.
-    pub(super) async fn checkout(
+    pub(super) async fn checkout<Q: Queue>(
         &self,
         host: &Arc<Host>,
-        watch: &mut Stopwatch,
+        attempt: &mut Attempt<'_, Q>,
     ) -> Result<Checkout, Failure> {
-        let claimed = timeout(self.timeouts.pool, self.claim(host)).await;
-        watch.mark(Phase::PoolWait, self.clock.now());
-        let (place, claim) = claimed.map_err(|_| Failure::HostPoolSaturated)?;
+        let claimed = attempt.within(attempt.timeouts.pool, self.claim(host)).await;
+        attempt.mark(Phase::PoolWait);
+        let (place, claim) = claimed.ok_or(Failure::HostPoolSaturated)?;
         let (connection, reused) = match claim {
             Claim::Idle(connection) => (connection, true),
             Claim::Slot(slot) => {
                 let tls = self.settings.tls.clone().map(TlsConnector::from);
-                let connecting = connect::open(&host.name, tls, slot, self.timeouts, &*self.clock, watch);
-                (connecting.await?, false)
+                (connect::open(&host.name, tls, slot, attempt).await?, false)
             }
         };
         host.count_use(reused);
@@ -211,7 +211,7 @@ impl Pool {
         checkout.host.put_idle(checkout.connection, keep_alive, self.clock.now());
     }
 
-    /// Closes idle connections whose time has come.
+    /// Closes idle connections whose time has come, and those that their host has closed.
     pub(super) fn expire(&self) {
         let now = self.clock.now();
         self.all_hosts().iter().for_each(|host| host.expire(now));

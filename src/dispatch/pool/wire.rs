@@ -88,23 +88,6 @@ impl AsyncWrite for Wire {
         taken
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let taken = match &mut self.stream {
-            Stream::Plain(tcp) => Pin::new(tcp).poll_write_vectored(context, slices),
-            Stream::Tls(tls) => Pin::new(tls).poll_write_vectored(context, slices),
-        };
-        self.written.add(&taken);
-        taken
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        matches!(self.stream, Stream::Plain(_))
-    }
-
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
             Stream::Plain(tcp) => Pin::new(tcp).poll_flush(context),

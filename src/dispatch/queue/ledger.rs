@@ -79,6 +79,8 @@ pub(super) struct Ledger {
     heads: BTreeSet<Head>,
     delayed: BTreeMap<(Instant, u64), Entry>,
     parked_until: BTreeSet<(Instant, LaneKey)>,
+    /// How many lanes are parked until an attempt at their endpoint is finished: most of the time none.
+    parked_until_finished: usize,
     leased: HashMap<u64, Leased>,
     expiries: BTreeSet<(Instant, u64)>,
     dead: HashMap<EndpointId, Vec<DeadLetter>>,
@@ -94,6 +96,7 @@ impl Ledger {
             heads: BTreeSet::new(),
             delayed: BTreeMap::new(),
             parked_until: BTreeSet::new(),
+            parked_until_finished: 0,
             leased: HashMap::new(),
             expiries: BTreeSet::new(),
             dead: HashMap::new(),
@@ -305,16 +308,18 @@ impl Ledger {
         if let Some(lane) = self.lanes.get_mut(&head.lane) {
             lane.parked = Some(Parked(until));
         }
-        if let Some(at) = until {
-            self.parked_until.insert((at, head.lane));
+        match until {
+            Some(at) => drop(self.parked_until.insert((at, head.lane))),
+            None => self.parked_until_finished += 1,
         }
     }
 
     fn open(&mut self, key: LaneKey) {
         let Some(lane) = self.lanes.get_mut(&key) else { return };
         let Some(Parked(until)) = lane.parked.take() else { return };
-        if let Some(at) = until {
-            self.parked_until.remove(&(at, key));
+        match until {
+            Some(at) => drop(self.parked_until.remove(&(at, key))),
+            None => self.parked_until_finished -= 1,
         }
         if let Some(head) = lane.head(key) {
             self.heads.insert(head);
@@ -323,6 +328,9 @@ impl Ledger {
 
     /// Opens the lanes that wait for an attempt at their endpoint to be finished.
     fn reopen(&mut self, endpoint: EndpointId) {
+        if self.parked_until_finished == 0 {
+            return;
+        }
         for key in LaneKey::all(endpoint) {
             if self.lanes.get(&key).is_some_and(|lane| matches!(lane.parked, Some(Parked(None)))) {
                 self.open(key);

@@ -48,6 +48,20 @@ impl MemoryQueue {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A message that may be leased now, or else when time alone changes something next.
+    fn lease_now(&self, gate: &impl Gate) -> (Option<Lease>, Option<Instant>) {
+        let now = self.clock.now();
+        let mut ledger = self.lock();
+        let lease = ledger.lease(gate, now);
+        let (more, next_event) = (ledger.has_ready(), ledger.next_event());
+        drop(ledger);
+        if lease.is_some() && more {
+            // A wake-up stands for any number of messages: pass it on.
+            self.changed.notify_one();
+        }
+        (lease, next_event)
+    }
+
     /// Changes the books, and wakes a waiting lease if there is now something to do earlier than it thinks.
     fn change<T>(&self, change: impl FnOnce(&mut Ledger) -> T) -> T {
         let mut ledger = self.lock();
@@ -71,17 +85,8 @@ impl Queue for MemoryQueue {
 
     async fn lease<G: Gate + Sync>(&self, gate: &G) -> Result<Lease, QueueError> {
         loop {
-            let (lease, more, next_event) = {
-                let now = self.clock.now();
-                let mut ledger = self.lock();
-                let lease = ledger.lease(gate, now);
-                (lease, ledger.has_ready(), ledger.next_event())
-            };
+            let (lease, next_event) = self.lease_now(gate);
             if let Some(lease) = lease {
-                if more {
-                    // A wake-up stands for any number of messages: pass it on.
-                    self.changed.notify_one();
-                }
                 return Ok(lease);
             }
             match next_event {
@@ -92,6 +97,10 @@ impl Queue for MemoryQueue {
                 },
             }
         }
+    }
+
+    fn try_lease<G: Gate + Sync>(&self, gate: &G) -> Option<Lease> {
+        self.lease_now(gate).0
     }
 
     async fn renew(&self, lease: &Lease) -> Result<(), QueueError> {

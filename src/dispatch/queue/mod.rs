@@ -141,6 +141,9 @@ pub trait Queue: Send + Sync + 'static {
     /// The broker's own.
     fn lease<G: Gate + Sync>(&self, gate: &G) -> impl Future<Output = Result<Lease, QueueError>> + Send;
 
+    /// Leases a message that is at hand, without waiting; a queue that is elsewhere may have none at hand, ever.
+    fn try_lease<G: Gate + Sync>(&self, gate: &G) -> Option<Lease>;
+
     /// Makes a lease last its full time again.
     ///
     /// # Errors
