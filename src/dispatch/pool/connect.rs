@@ -21,7 +21,7 @@ pub(super) async fn open<Q: Queue>(
     attempt: &mut Attempt<'_, Q>,
 ) -> Result<Connection, Failure> {
     let timeouts = attempt.timeouts;
-    let until = attempt.now() + timeouts.connect;
+    let until = attempt.watch.last() + timeouts.connect;
     let addresses = match host.name.parse::<IpAddr>() {
         Ok(address) => vec![SocketAddr::new(address, host.port)],
         Err(_) => {
@@ -35,7 +35,7 @@ pub(super) async fn open<Q: Queue>(
     let connected = attempt.until(until, || until, connect_any(&addresses)).await;
     attempt.mark(Phase::Connect);
     let tcp = connected.ok_or(Failure::Timeout(Phase::Connect))??;
-    let opened_at = attempt.now();
+    let opened_at = attempt.watch.last();
     let stream = match &host.tls {
         None => Stream::Plain(tcp),
         Some(name) => {

@@ -77,7 +77,7 @@ impl Connection {
         request: Request<Full<Bytes>>,
         attempt: &mut Attempt<'_, Q>,
     ) -> Result<Response<Incoming>, Failure> {
-        let (timeouts, started) = (attempt.timeouts, attempt.now());
+        let (timeouts, started) = (attempt.timeouts, attempt.watch.last());
         let (written, before) = (&*self.written, self.written.bytes());
         let body_bytes = attempt.lease.message.body.len() as u64;
         let bytes = || written.bytes().saturating_sub(before);
