@@ -1,8 +1,8 @@
 //! When a failed message is tried again.
 
 use super::message::MessageId;
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Delays between attempts.
@@ -50,7 +50,7 @@ impl RetryPolicy {
         let index = (attempt.max(1) - 1) as usize;
         let base = self.delays.get(index).or(self.delays.last()).copied().unwrap_or_default();
         let entropy = seed ^ (message.0 as u64) ^ ((message.0 >> 64) as u64).rotate_left(29);
-        let mut random = Pcg64Mcg::seed_from_u64(entropy.wrapping_add(u64::from(attempt)));
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(entropy.wrapping_add(u64::from(attempt)));
         let unit = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         let spread = 1.0 + self.jitter.clamp(0.0, 1.0) * (2.0 * unit - 1.0);
         let spread = Duration::try_from_secs_f64(base.as_secs_f64() * spread).unwrap_or(base);
