@@ -60,3 +60,4 @@ pub mod sandbox;
 pub mod simulate;
 pub mod sizing;
 pub mod units;
+pub mod validate;

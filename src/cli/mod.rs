@@ -4,14 +4,17 @@ mod diagnose;
 mod drain;
 mod ingest;
 mod input;
+mod load;
 mod output;
 mod packaging;
 mod plot;
 mod queue_attributes;
 mod save;
+mod sandbox;
 mod service;
 mod simulate;
 mod size;
+mod validate;
 mod values;
 
 use anyhow::Result;
@@ -42,6 +45,8 @@ enum Command {
     Ingest(Box<ingest::Args>),
     Simulate(Box<simulate::Args>),
     Diagnose(Box<diagnose::Args>),
+    Validate(Box<validate::Args>),
+    Sandbox(Box<sandbox::Args>),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -64,6 +69,8 @@ impl Command {
             Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
             Command::Diagnose(args) => args.run(),
+            Command::Validate(args) => args.run(output),
+            Command::Sandbox(args) => args.run(output),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

@@ -12,11 +12,13 @@ pub mod ingest;
 mod json;
 mod markdown;
 mod only;
+pub mod sandbox;
 pub mod schema;
 mod section;
 pub mod simulate;
 pub mod size;
 mod table;
+pub mod validate;
 
 use crate::notice::Note;
 use serde::Serialize;

@@ -19,6 +19,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
         ("simulate", envelope::<super::simulate::Compared>("simulate")),
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
+        ("sandbox", envelope::<super::sandbox::Seen>("sandbox")),
+        ("validate", envelope::<crate::validate::Validation>("validate")),
     ]
 }
 

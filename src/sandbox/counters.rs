@@ -1,6 +1,8 @@
 //! What an endpoint counts.
 
 use crate::recent::RecentKeys;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +33,7 @@ pub(super) struct Counters {
 }
 
 /// What one endpoint has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EndpointCounts {
     /// Connections accepted since the start.
     pub connections: u64,
@@ -59,8 +61,8 @@ pub struct EndpointCounts {
     pub lost_responses: u64,
     /// Requests never answered.
     pub hangs: u64,
-    /// Sum of the latencies drawn for the deliveries taken.
-    pub latency: Duration,
+    /// Sum of the latencies drawn for the deliveries taken, in seconds.
+    pub latency_s: f64,
 }
 
 impl Counters {
@@ -113,7 +115,7 @@ impl Counters {
             resets: self.resets.load(Relaxed),
             lost_responses: self.lost_responses.load(Relaxed),
             hangs: self.hangs.load(Relaxed),
-            latency: Duration::from_nanos(self.latency_ns.load(Relaxed)),
+            latency_s: self.latency_ns.load(Relaxed) as f64 / 1e9,
         }
     }
 }

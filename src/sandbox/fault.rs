@@ -73,6 +73,22 @@ impl Fault {
         Fault { share, ..self }
     }
 
+    /// The same fault with every time in it multiplied by a factor.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scale = |time: Duration| Duration::try_from_secs_f64(time.as_secs_f64() * factor).unwrap_or(time);
+        let effect = match &self.effect {
+            Effect::Status { code, retry_after } => {
+                Effect::Status { code: *code, retry_after: retry_after.map(scale) }
+            }
+            Effect::SlowBody(late) => Effect::SlowBody(scale(*late)),
+            Effect::CloseIdle(after) => Effect::CloseIdle(scale(*after)),
+            Effect::KeepAlive(timeout) => Effect::KeepAlive(scale(*timeout)),
+            Effect::Slower(_) | Effect::Reset | Effect::LoseResponse | Effect::Hang => self.effect.clone(),
+        };
+        Fault { from: scale(self.from), until: self.until.map(scale), effect, ..self.clone() }
+    }
+
     /// Whether it strikes one request: `since_start` after the start, with `in_flight` requests at its endpoint
     /// including itself; `index` is the request's number there.
     pub(super) fn strikes(&self, since_start: Duration, in_flight: u32, seed: u64, index: u64) -> bool {

@@ -142,6 +142,26 @@ impl LatencyLaw {
         Ok(LatencyLaw { mean_s, kind: Kind::Histogram { buckets, cumulative, tilt } })
     }
 
+    /// The same law with every latency multiplied by a factor.
+    ///
+    /// # Errors
+    /// The mean or a bucket's edge is then outside 0 s to 3600 s.
+    pub fn scaled(&self, factor: f64) -> Result<Self, LawError> {
+        let mean_s = duration(self.mean_s * factor)?;
+        let kind = match &self.kind {
+            Kind::LogNormal { location, scale } => {
+                Kind::LogNormal { location: location + libm::log(factor), scale: *scale }
+            }
+            Kind::Histogram { buckets, .. } => {
+                let scale = |b: &Bucket| Bucket { low_s: b.low_s * factor, high_s: b.high_s * factor, ..*b };
+                return LatencyLaw::histogram(&buckets.iter().map(scale).collect::<Vec<_>>(), mean_s);
+            }
+            Kind::Constant => Kind::Constant,
+            Kind::Exponential => Kind::Exponential,
+        };
+        Ok(LatencyLaw { mean_s, kind })
+    }
+
     /// The mean, in seconds.
     #[must_use]
     pub fn mean_s(&self) -> f64 {
@@ -248,6 +268,24 @@ mod tests {
     fn a_point_bucket_is_a_constant() {
         let law = LatencyLaw::histogram(&[Bucket { low_s: 0.3, high_s: 0.3, count: 5 }], 0.3).unwrap();
         assert_eq!(law.draw(1, 9), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn a_scaled_law_scales_every_draw() {
+        let buckets = [Bucket { low_s: 0.1, high_s: 0.4, count: 3 }];
+        for law in [
+            LatencyLaw::constant(0.2).unwrap(),
+            LatencyLaw::exponential(0.2).unwrap(),
+            LatencyLaw::lognormal(0.2, 2.0).unwrap(),
+            LatencyLaw::histogram(&buckets, 0.2).unwrap(),
+        ] {
+            let scaled = law.scaled(0.1).unwrap();
+            for index in 0..100 {
+                let (draw, shrunk) = (law.draw(3, index).as_secs_f64(), scaled.draw(3, index).as_secs_f64());
+                assert!((shrunk - 0.1 * draw).abs() < 2e-9, "{law:?}");
+            }
+        }
+        assert!(LatencyLaw::constant(3_000.0).unwrap().scaled(2.0).is_err());
     }
 
     #[test]

@@ -29,7 +29,7 @@ const ROWS: &[Row] = &[
     }),
     ("whsize_sandbox_hangs_total", Kind::Counter, "Requests never answered.", |c| c.hangs as f64),
     ("whsize_sandbox_latency_seconds_total", Kind::Counter, "Latency drawn for deliveries taken.", |c| {
-        c.latency.as_secs_f64()
+        c.latency_s
     }),
 ];
 

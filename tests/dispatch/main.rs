@@ -8,3 +8,4 @@ mod fairness;
 mod harness;
 mod raw;
 mod sandbox;
+mod validation;
