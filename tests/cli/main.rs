@@ -12,3 +12,4 @@ mod simulate;
 mod size;
 mod support;
 mod usage;
+mod validate;
