@@ -6,7 +6,7 @@ use super::exchange::{Exchanged, Facts, exchange};
 use super::failure::Failure;
 use super::message::EndpointId;
 use super::phases::Phase;
-use super::queue::{Lease, Queue, Settlement};
+use super::queue::{Lease, Queue, QueueError, Settlement};
 use super::recorder::{AttemptRecord, Outcome};
 use super::{Inner, Settings, Shutdown};
 use std::pin::pin;
@@ -33,8 +33,8 @@ pub(super) async fn run<Q: Queue>(inner: &Arc<Inner<Q>>, shutdown: &Shutdown) {
             Some(ended) = workers.join_next() => count_panic(inner, ended),
             _ = expiry.tick() => inner.pool.expire(),
             claimed = claim(inner, &permits) => match claimed {
-                Some((permit, lease)) => {
-                    workers.spawn(work(Arc::clone(inner), permit, lease, shutdown.clone()));
+                Some((permit, held)) => {
+                    workers.spawn(work(permit, held, shutdown.clone()));
                 }
                 None => sleep(EXPIRY_CHECK).await,
             },
@@ -57,12 +57,12 @@ pub(super) async fn run<Q: Queue>(inner: &Arc<Inner<Q>>, shutdown: &Shutdown) {
 /// Takes a permit, then a message; `None` if the queue fails. The permit comes first, so a message is never leased
 /// without a worker that starts on it at once.
 async fn claim<Q: Queue>(
-    inner: &Inner<Q>,
+    inner: &Arc<Inner<Q>>,
     permits: &Arc<Semaphore>,
-) -> Option<(OwnedSemaphorePermit, Lease)> {
+) -> Option<(OwnedSemaphorePermit, Held<Q>)> {
     let permit = Arc::clone(permits).acquire_owned().await.ok()?;
     let lease = inner.queue.lease(&inner.endpoints).await.ok()?;
-    Some((permit, lease))
+    Some((permit, Held::new(inner, lease)))
 }
 
 fn count_panic<Q: Queue>(inner: &Inner<Q>, ended: Result<(), tokio::task::JoinError>) {
@@ -72,41 +72,41 @@ fn count_panic<Q: Queue>(inner: &Inner<Q>, ended: Result<(), tokio::task::JoinEr
 }
 
 /// One worker: its message, and then, under the same permit, each further message that is ready at that moment.
-async fn work<Q: Queue>(
-    inner: Arc<Inner<Q>>,
-    permit: OwnedSemaphorePermit,
-    first: Lease,
-    shutdown: Shutdown,
-) {
+async fn work<Q: Queue>(permit: OwnedSemaphorePermit, first: Held<Q>, shutdown: Shutdown) {
+    let inner = Arc::clone(&first.inner);
     let mut next = Some(first);
-    while let Some(lease) = next {
-        deliver(&inner, lease).await;
+    while let Some(held) = next {
+        deliver(held).await;
         if shutdown.is_draining() {
             break;
         }
-        next = inner.queue.try_lease(&inner.endpoints);
+        next = inner.queue.try_lease(&inner.endpoints).map(|lease| Held::new(&inner, lease));
     }
     drop(permit);
 }
 
 /// A lease in work. If it is dropped unsettled, by a panic or because the worker was stopped, it is given up, and
 /// the endpoint's place with it: a message can be delayed by that, but not lost.
-struct Held<'a, Q: Queue> {
-    inner: &'a Inner<Q>,
-    lease: &'a Lease,
+struct Held<Q: Queue> {
+    inner: Arc<Inner<Q>>,
+    lease: Lease,
     settled: bool,
 }
 
-impl<Q: Queue> Held<'_, Q> {
+impl<Q: Queue> Held<Q> {
+    fn new(inner: &Arc<Inner<Q>>, lease: Lease) -> Self {
+        Held { inner: Arc::clone(inner), lease, settled: false }
+    }
+
     fn endpoint(&self) -> EndpointId {
         self.lease.message.endpoint
     }
 
     /// Gives the place back, then settles: the queue may ask the gate again.
-    async fn settle(mut self, finished: &Finished, settlement: Settlement) -> bool {
+    async fn settle(&mut self, finished: &Finished, settlement: Settlement) -> Result<(), QueueError> {
         self.settled = true;
         self.finish(finished);
-        self.inner.queue.settle(self.lease, settlement).await.is_err()
+        self.inner.queue.settle(&self.lease, settlement).await
     }
 
     fn finish(&self, finished: &Finished) {
@@ -120,20 +120,20 @@ impl<Q: Queue> Held<'_, Q> {
     }
 }
 
-impl<Q: Queue> Drop for Held<'_, Q> {
+impl<Q: Queue> Drop for Held<Q> {
     fn drop(&mut self) {
         if !self.settled {
             self.inner.recorder.count_abandoned();
             let result = Some(Err(Failure::Abandoned));
             self.finish(&Finished { result, retry_after: None, wait: self.wait() });
-            self.inner.queue.abandon(self.lease);
+            self.inner.queue.abandon(&self.lease);
         }
     }
 }
 
-async fn deliver<Q: Queue>(inner: &Inner<Q>, lease: Lease) {
+async fn deliver<Q: Queue>(mut held: Held<Q>) {
+    let (inner, lease) = (Arc::clone(&held.inner), held.lease.clone());
     let settings = &inner.settings;
-    let held = Held { inner, lease: &lease, settled: false };
     let mut attempt =
         Attempt::new(&lease, &*inner.queue, &*inner.clock, settings.timeouts, settings.renew_after);
     attempt.mark(Phase::Lease);
@@ -145,24 +145,29 @@ async fn deliver<Q: Queue>(inner: &Inner<Q>, lease: Lease) {
             None => Exchanged { result: Err(Failure::UnknownEndpoint), facts: Facts::default() },
         })
     };
-    let facts = exchanged.map_or_else(Facts::default, |exchanged| exchanged.facts);
-    let retry_after = facts.retry_after.map(|after| settings.retry.clamped(Some(after)));
+    let Facts { retry_after, reused, replayed } =
+        exchanged.map_or_else(Facts::default, |exchanged| exchanged.facts);
+    let retry_after = retry_after.map(|after| settings.retry.clamped(Some(after)));
     let result = exchanged.map(|exchanged| exchanged.result);
     if matches!(result, Some(Ok(_))) {
         inner.remember_delivered(lease.message.id);
     }
-    let finished =
-        Finished { result: result.map(|result| result.map(|_| ())), retry_after, wait: held.wait() };
-    let lease_lost = held.settle(&finished, settlement(inner, &lease, result, retry_after)).await;
+    let made = result.map(|result| result.map(|_| ()));
+    let finished = Finished { result: made, retry_after, wait: held.wait() };
+    let settled = held.settle(&finished, settlement(settings, &lease, result, retry_after)).await;
     attempt.mark(Phase::Acknowledge);
-    let outcome = match result {
-        None => Outcome::AlreadyDelivered,
-        Some(Ok(status)) => Outcome::Delivered(status),
-        Some(Err(failure)) => Outcome::Failed(failure),
+    let record = AttemptRecord {
+        lease: &lease,
+        outcome: match result {
+            None => Outcome::AlreadyDelivered,
+            Some(Ok(status)) => Outcome::Delivered(status),
+            Some(Err(failure)) => Outcome::Failed(failure),
+        },
+        watch: &attempt.watch,
+        reused,
+        replayed,
+        lease_lost: settled == Err(QueueError::LeaseLost),
     };
-    let Facts { reused, replayed, .. } = facts;
-    let record =
-        AttemptRecord { lease: &lease, outcome, watch: &attempt.watch, reused, replayed, lease_lost };
     inner.recorder.record(&record);
     if let Some(observer) = &settings.observer {
         observer.attempt_finished(&record);
@@ -170,13 +175,13 @@ async fn deliver<Q: Queue>(inner: &Inner<Q>, lease: Lease) {
 }
 
 /// What becomes of the message; `result` is `None` if it had been delivered before.
-fn settlement<Q>(
-    inner: &Inner<Q>,
+fn settlement(
+    settings: &Settings,
     lease: &Lease,
     result: Option<Result<u16, Failure>>,
     retry_after: Option<Duration>,
 ) -> Settlement {
-    let Settings { retry, timeouts, seed, .. } = &inner.settings;
+    let Settings { retry, timeouts, seed, .. } = settings;
     match result {
         None | Some(Ok(_)) => Settlement::Acknowledge,
         // Nothing was sent: the message goes back without an attempt counted.

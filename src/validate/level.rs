@@ -14,6 +14,8 @@ use crate::dispatch::{
     Dispatcher, EndpointConfig, PoolSettings, Settings, Shutdown, Snapshot, Timeouts, trusting,
 };
 use crate::sandbox::{EndpointCounts, Sandbox, SandboxConfig};
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -120,13 +122,23 @@ pub(super) async fn run(
         let drained_after_s = watcher.until_drained(&generator).await;
         let lateness = generator.finish();
         ending.drain();
-        // What hangs is dropped, since nothing is waited for any more.
-        if queue.stats().queued() > 0 {
+        if drained_after_s.is_none() && !shutdown.is_draining() {
+            // It has been waited for long enough: what still hangs is dropped.
             ending.stop();
         }
         (drained_after_s, lateness)
     };
-    let ((drained_after_s, lateness), ()) = tokio::join!(watching, dispatcher.run(&ending));
+    let running = async { tokio::join!(watching, dispatcher.run(&ending)) };
+    // Whoever interrupts once lets what is leased finish; twice, and it is dropped.
+    let second_interrupt = async {
+        shutdown.stopped().await;
+        ending.stop();
+        pending::<Infallible>().await
+    };
+    let ((drained_after_s, lateness), ()) = tokio::select! {
+        ran = running => ran,
+        never = second_interrupt => match never {},
+    };
     let (sandbox, duplicated) = match endpoints {
         Endpoints::Own(sandbox) => {
             let counts = sandbox.counts();
