@@ -88,6 +88,9 @@ pub struct Predicted {
     pub wait_mean_s: f64,
     /// Where the mean waits of `confidence` of these runs lie.
     pub wait_mean_interval_s: [f64; 2],
+    /// Mean wait in an ideal pool that takes these very messages with these very service times in this order, in
+    /// seconds: what is measured above it, threads and timers have added.
+    pub ideal_wait_mean_s: f64,
     /// Longest wait in such a run, in seconds: mean over the runs.
     pub oldest_age_max_s: f64,
     /// Where the longest waits of `confidence` of these runs lie.

@@ -132,6 +132,11 @@ impl Plan {
         Ok(())
     }
 
+    /// From the warm-up to the end of the arrivals, in seconds on the clock.
+    pub(super) fn window_s(&self) -> [f64; 2] {
+        [self.warm_up_s, self.duration_s].map(|time| time * self.time_scale)
+    }
+
     /// Workers at a level, after shrinking; at least one.
     pub(super) fn workers_at(&self, multiplier: f64) -> usize {
         let factor = if self.scale_pool { multiplier } else { 1.0 } / self.shrink;

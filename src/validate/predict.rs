@@ -3,10 +3,13 @@
 use super::level::LevelRun;
 use super::outcome::Predicted;
 use super::plan::Plan;
+use super::records::Record;
 use crate::dispatch::tally::Tally;
 use crate::simulate::{Arrivals, Bucket, Horizon, Law, Run, Scenario, WarmUp, simulate};
 use crate::sizing::{Demand, Question};
 use crate::units::{ArrivalRate, Seconds};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
 /// Level of the intervals: one run in a hundred lies outside by chance.
@@ -30,12 +33,14 @@ pub(super) fn predict(plan: &Plan, run: &LevelRun) -> Option<Predicted> {
     let attempts_per_s = attempts_in_window(plan, run) as f64 / (plan.duration_s - plan.warm_up_s);
     let utilisation = attempts_per_s * (mean_s / scale) / run.workers as f64;
     let stable = utilisation < 1.0;
+    let ideal = ideal(&run.records.all, run.workers, plan.window_s());
     let steady = steady(plan, run, attempts_per_s, mean_s / scale)?;
     Some(Predicted {
         stable,
         utilisation,
         wait_mean_s: mean(&waits) / scale,
         wait_mean_interval_s: interval(waits).map(|wait| wait / scale),
+        ideal_wait_mean_s: ideal.wait_mean_s / scale,
         oldest_age_max_s: mean(&ages) / scale,
         oldest_age_max_interval_s: interval(ages.clone()).map(|age| age / scale),
         confidence: CONFIDENCE,
@@ -48,9 +53,9 @@ pub(super) fn predict(plan: &Plan, run: &LevelRun) -> Option<Predicted> {
 }
 
 /// Attempts that became ready between the warm-up and the end of the arrivals.
-pub(super) fn attempts_in_window(plan: &Plan, run: &LevelRun) -> usize {
-    let window = plan.warm_up_s * plan.time_scale..plan.duration_s * plan.time_scale;
-    run.records.all.iter().filter(|record| window.contains(&record.ready_s)).count()
+fn attempts_in_window(plan: &Plan, run: &LevelRun) -> usize {
+    let [from, until] = plan.window_s();
+    run.records.all.iter().filter(|record| (from..until).contains(&record.ready_s)).count()
 }
 
 /// Mean wait and longest wait of many simulated runs, on the clock.
@@ -65,6 +70,42 @@ fn simulated_runs(plan: &Plan, run: &LevelRun, scenario: &Scenario) -> Option<(V
         simulate(scenario, &one).ok().map(|simulated| (simulated.wait_mean_s, simulated.oldest_age_max_s))
     });
     each.collect::<Option<Vec<(f64, f64)>>>().map(|pairs| pairs.into_iter().unzip())
+}
+
+/// What an ideal pool does with the attempts of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Ideal {
+    /// Mean wait of the attempts that are ready from the warm-up on, on the clock.
+    pub(super) wait_mean_s: f64,
+    /// Share of the workers' time between the warm-up and the end of the arrivals in which they work.
+    pub(super) utilisation: f64,
+}
+
+/// An attempt begins as soon as one of the workers is free and those before it have begun: the recursion of Kiefer and
+/// Wolfowitz (1955) on the times that were measured. `window_s` is that of the measurement, on the clock.
+pub(super) fn ideal(records: &[Record], workers: usize, window_s: [f64; 2]) -> Ideal {
+    // Times are nanoseconds here, since floats have no order in a heap.
+    let nanos = |seconds: f64| (seconds * 1e9) as u64;
+    let [from, until] = window_s.map(nanos);
+    let mut free_at: BinaryHeap<Reverse<u64>> = std::iter::repeat_n(Reverse(0), workers).collect();
+    let (mut waits_ns, mut counted, mut busy_ns) = (0_u64, 0_u64, 0_u64);
+    for record in records {
+        let Some(Reverse(free)) = free_at.pop() else { break };
+        let ready = nanos(record.ready_s);
+        let begins = ready.max(free);
+        let ends = begins + nanos(record.service_s);
+        free_at.push(Reverse(ends));
+        busy_ns += ends.min(until).saturating_sub(begins.max(from));
+        if ready >= from {
+            waits_ns += begins - ready;
+            counted += 1;
+        }
+    }
+    let worker_time_ns = until.saturating_sub(from).max(1) as f64 * workers.max(1) as f64;
+    Ideal {
+        wait_mean_s: waits_ns as f64 / counted.max(1) as f64 / 1e9,
+        utilisation: busy_ns as f64 / worker_time_ns,
+    }
 }
 
 /// The measured service times with their exact moments.
@@ -104,6 +145,27 @@ fn interval(mut values: Vec<f64>) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ideal_pool_serves_in_order_by_whoever_is_free_first() {
+        let record = |ready_s, service_s| Record {
+            ready_s,
+            leased_s: ready_s,
+            service_s,
+            endpoint: 0,
+            delivered: true,
+            too_many: false,
+        };
+        // Two workers: busy until 3 and 2; then 2 to 6 (waits 1) and 3 to 4 (waits 1.5); the last finds one free at 4.
+        let records =
+            [record(0.0, 3.0), record(0.0, 2.0), record(1.0, 4.0), record(1.5, 1.0), record(5.0, 1.0)];
+        let all = ideal(&records, 2, [0.0, 5.0]);
+        assert!((all.wait_mean_s - 2.5 / 5.0).abs() < 1e-9);
+        // 3 + 1 seconds of one worker, 2 + 3 of the other within the window of 5 s.
+        assert!((all.utilisation - 9.0 / 10.0).abs() < 1e-9);
+        assert!((ideal(&records, 2, [1.0, 5.0]).wait_mean_s - 2.5 / 3.0).abs() < 1e-9);
+        assert_eq!(ideal(&[], 2, [0.0, 1.0]), Ideal::default());
+    }
 
     #[test]
     fn the_interval_leaves_half_of_a_hundredth_outside_on_either_side() {

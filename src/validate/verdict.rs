@@ -3,7 +3,7 @@
 use super::level::LevelRun;
 use super::outcome::{Check, EndpointLevel, Level, PhaseShare, Predicted, QuantileValue, Verdict};
 use super::plan::Plan;
-use super::predict::{CONFIDENCE, attempts_in_window, predict};
+use super::predict::{CONFIDENCE, ideal, predict};
 use super::records::Record;
 use crate::dispatch::governor::GovernorPolicy;
 use crate::dispatch::phases::Phase;
@@ -12,7 +12,7 @@ use crate::units::human;
 
 /// What a real wait may differ from a simulated one because of timers and threads, on the clock.
 const TIMER_TOLERANCE_S: f64 = 0.001;
-/// What the utilisation may differ, since a run begins and ends with messages in work.
+/// What the utilisation may differ from that of an ideal pool with the same messages.
 const UTILISATION_TOLERANCE: f64 = 0.05;
 /// What the share of 429 may rise from one level to the next.
 const RISE_OF_429_TOLERANCE: f64 = 0.02;
@@ -52,7 +52,7 @@ pub(super) fn judge(plan: &Plan, run: &LevelRun, ceiling_per_s: f64, before: Opt
 fn measure(plan: &Plan, run: &LevelRun, predicted: Option<Predicted>) -> Level {
     let scale = plan.time_scale;
     let (queue, attempts) = (&run.snapshot.queue, &run.snapshot.attempts);
-    let (from, until) = (plan.warm_up_s * scale, plan.duration_s * scale);
+    let [from, until] = plan.window_s();
     let counted: Vec<&Record> = run.records.all.iter().filter(|record| record.ready_s >= from).collect();
     let mut waits: Vec<f64> = counted.iter().map(|record| record.wait_s() / scale).collect();
     waits.sort_by(f64::total_cmp);
@@ -250,9 +250,7 @@ fn wait_check(plan: &Plan, level: &Level, unfit: Option<&str>) -> Check {
 }
 
 fn utilisation_check(plan: &Plan, run: &LevelRun, level: &Level, unfit: Option<&str>) -> Check {
-    let window_s = plan.duration_s - plan.warm_up_s;
-    let load = attempts_in_window(plan, run) as f64 / window_s * level.service_mean_s;
-    let expected = (load / run.workers as f64).min(1.0);
+    let expected = ideal(&run.records.all, run.workers, plan.window_s()).utilisation;
     let (low, high) = (expected - UTILISATION_TOLERANCE, expected + UTILISATION_TOLERANCE);
     let agrees = (low..=high).contains(&level.utilisation);
     let mut check = Check {
@@ -261,7 +259,9 @@ fn utilisation_check(plan: &Plan, run: &LevelRun, level: &Level, unfit: Option<&
         low: Some(low.max(0.0)),
         high: Some(high.min(1.0)),
         verdict: if agrees { Verdict::Agrees } else { Verdict::Disagrees },
-        reason: format!("offered load over workers, and {UTILISATION_TOLERANCE} for the ends of the run"),
+        reason: format!(
+            "an ideal pool with the same messages, and {UTILISATION_TOLERANCE} for threads and timers"
+        ),
     };
     if plan.governor != GovernorPolicy::Off || plan.host_cap {
         check.verdict = Verdict::NotJudged;
