@@ -2,10 +2,10 @@
 
 use super::load;
 use super::output::Output;
+use super::save;
 use super::service::{Service, ServiceArgs};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -144,12 +144,21 @@ impl Args {
                 bail!("there was no attempt, so there is no profile")
             };
             let (text, given_up) = ingest::to_json(profile)?;
-            fs::write(file, text).with_context(|| format!("{}: it cannot be written", file.display()))?;
+            save::write(file, &text, &self.input_files())?;
             notes.extend(given_up.into_iter().map(|notice| IngestNotice::Saved(notice).note()));
         }
         let mut report = report::validate::report(&self.inputs(&plan), &validated.validation, notes)?;
         report.notes.extend(service.notes());
         Ok(report)
+    }
+
+    /// The files that were read.
+    fn input_files(&self) -> Vec<String> {
+        let trace = match &self.arrivals {
+            ArrivalKind::Trace(file) => Some(file.clone()),
+            ArrivalKind::Poisson => None,
+        };
+        self.service.file().map(str::to_owned).into_iter().chain(trace).collect()
     }
 
     fn plan(&self, service: &Service) -> Result<Plan> {
