@@ -48,13 +48,18 @@
 pub mod arrivals;
 pub mod autoscale;
 pub mod diagnose;
+pub mod dispatch;
 pub mod drain;
+pub mod exposition;
 pub mod ingest;
 pub mod layout;
 pub mod notice;
 pub mod profile;
 pub mod queueing;
+mod recent;
 pub mod report;
+pub mod sandbox;
 pub mod simulate;
 pub mod sizing;
 pub mod units;
+pub mod validate;

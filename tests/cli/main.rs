@@ -14,3 +14,4 @@ mod simulate;
 mod size;
 mod support;
 mod usage;
+mod validate;
