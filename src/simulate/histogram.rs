@@ -69,6 +69,11 @@ impl Histogram {
         }
     }
 
+    /// Entries in this bucket and above.
+    fn count_from(&self, bucket: usize) -> u64 {
+        self.counts.iter().skip(bucket.saturating_sub(self.first)).sum()
+    }
+
     /// The wait that a share `quantile` of `total` entries does not exceed, where the entries outside of the histogram
     /// did not wait: interpolated linearly within its bucket.
     pub(super) fn quantile(&self, quantile: f64, total: u64) -> f64 {
@@ -89,6 +94,44 @@ impl Histogram {
         // Reached only by rounding of a rank at the very end.
         lower_edge(self.first + self.counts.len())
     }
+}
+
+/// The interval of a quantile of the waits in `parts`, pairs of a histogram and its number of entries, one a replication.
+///
+/// It is the interval of the share beyond, inverted (Woodruff, "Confidence intervals for medians and other position
+/// measures", JASA 47, 1952): from the last bucket edge that surely more waits reach than the quantile leaves, to the first
+/// that surely fewer do. `share` gives that interval from (count, entries) pairs.
+pub(super) fn quantile_interval(
+    quantile: f64,
+    parts: &[(&Histogram, u64)],
+    share: impl Fn(&[(f64, f64)]) -> Option<[f64; 2]>,
+) -> Option<[f64; 2]> {
+    let used = || parts.iter().map(|(histogram, _)| histogram).filter(|histogram| !histogram.counts.is_empty());
+    let first = used().map(|histogram| histogram.first).min().unwrap_or(0);
+    let end = used().map(|histogram| histogram.first + histogram.counts.len()).max().unwrap_or(0);
+    let share_from = |bucket: usize| {
+        let pair = |&(histogram, total): &(&Histogram, u64)| (histogram.count_from(bucket) as f64, total as f64);
+        share(&parts.iter().map(pair).collect::<Vec<_>>())
+    };
+    share_from(first)?;
+    let (mut more, mut fewer) = (0.0, 0.0);
+    let first_bucket = |holds: &dyn Fn([f64; 2]) -> bool| {
+        let (mut below, mut above) = (first, end);
+        while below < above {
+            let middle = below + (above - below) / 2;
+            if share_from(middle).is_some_and(holds) { above = middle } else { below = middle + 1 }
+        }
+        above
+    };
+    let no_longer_more = first_bucket(&|[low, _]| low < 1.0 - quantile);
+    if no_longer_more > first {
+        more = lower_edge(no_longer_more - 1);
+    }
+    let surely_fewer = first_bucket(&|[_, high]| high <= 1.0 - quantile);
+    if surely_fewer > first {
+        fewer = lower_edge(surely_fewer);
+    }
+    Some([more, fewer])
 }
 
 fn lower_edge(bucket: usize) -> f64 {
