@@ -29,7 +29,7 @@ pub struct Simulated {
     pub arrivals: u64,
     /// Events delivered, of these.
     pub served: u64,
-    /// Mean time in the queue of the attempts that began, in seconds.
+    /// Mean time in the queue, in seconds, over the attempts that a worker began or that lost patience first.
     pub wait_mean_s: f64,
     /// Its interval, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ pub struct ClassOutcome {
     pub arrivals: u64,
     /// Events delivered, of these.
     pub served: u64,
-    /// Mean time in the queue, in seconds; absent where no attempt began.
+    /// Mean time in the queue, in seconds; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_mean_s: Option<f64>,
     /// Its interval, in seconds.
@@ -245,27 +245,27 @@ struct Waits {
 }
 
 impl Waits {
-    /// `None` where no attempt began.
+    /// `None` where no entry left the queue.
     fn of(summary: &Summary<'_>, tallies: &[Tally]) -> Option<Self> {
-        let over_started = |top: fn(&Tally) -> f64| {
-            summary.ratio(tallies.iter().map(|tally| (top(tally), tally.started as f64)))
+        let over_entries = |top: fn(&Tally) -> f64| {
+            summary.ratio(tallies.iter().map(|tally| (top(tally), tally.entries as f64)))
         };
         let mut pooled = Tally::default();
         for tally in tallies {
             pooled.merge(tally);
         }
         let quantiles = summary.run.quantiles.iter().map(|&quantile| {
-            let parts: Vec<_> = tallies.iter().map(|tally| (&tally.waits, tally.started)).collect();
+            let parts: Vec<_> = tallies.iter().map(|tally| (&tally.waits, tally.entries)).collect();
             let share = |pairs: &[(f64, f64)]| interval::ratio(pairs, summary.student)?.interval;
             WaitQuantile {
                 quantile,
-                value_s: pooled.waits.quantile(quantile, pooled.started),
+                value_s: pooled.waits.quantile(quantile, pooled.entries),
                 interval_s: quantile_interval(quantile, &parts, share),
             }
         });
         Some(Waits {
-            mean: over_started(|tally| tally.wait_sum)?.within(0.0, f64::MAX),
-            probability: over_started(|tally| tally.waited as f64)?.within(0.0, 1.0),
+            mean: over_entries(|tally| tally.wait_sum)?.within(0.0, f64::MAX),
+            probability: over_entries(|tally| tally.waited as f64)?.within(0.0, 1.0),
             quantiles: quantiles.collect(),
         })
     }

@@ -80,9 +80,9 @@ fn still_rises(pilots: &[Replicate], left_out: usize) -> Option<bool> {
 
 fn mean_wait(pilot: &Replicate, stretches: std::ops::Range<usize>) -> Option<f64> {
     let tallies = || pilot.segments.get(stretches.clone()).into_iter().flatten().flat_map(|s| &s.classes);
-    let started: u64 = tallies().map(|tally| tally.started).sum();
+    let entries: u64 = tallies().map(|tally| tally.entries).sum();
     let sum: f64 = tallies().map(|tally| tally.wait_sum).sum();
-    (started > 0).then(|| sum / started as f64)
+    (entries > 0).then(|| sum / entries as f64)
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
 
     fn pilots(count: u32, wait_in: impl Fn(u32, usize) -> f64) -> Vec<Replicate> {
         let segment = |wait: f64| {
-            let tally = Tally { arrivals: 10, started: 10, wait_sum: 10.0 * wait, ..Tally::default() };
+            let tally = Tally { arrivals: 10, entries: 10, wait_sum: 10.0 * wait, ..Tally::default() };
             Segment { classes: vec![tally], ..Segment::default() }
         };
         let pilot = |number| {
@@ -104,7 +104,8 @@ mod tests {
 
     /// A number between −1 and 1 that looks random.
     fn noise(number: u32, stretch: usize) -> f64 {
-        f64::from((number * 7919 + stretch as u32 * 104_729 + number * stretch as u32 * 31) % 2001) / 1000.0 - 1.0
+        f64::from((number * 7919 + stretch as u32 * 104_729 + number * stretch as u32 * 31) % 2001) / 1000.0
+            - 1.0
     }
 
     #[test]

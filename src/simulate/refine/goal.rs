@@ -48,16 +48,16 @@ impl Goal {
 
     /// Every goal's measure with its limit; `None` where nothing was measured.
     pub(super) fn measure(&self, tallies: &[Tally], student: Student) -> Option<Vec<Measure>> {
-        let over_started = |top: &dyn Fn(&Tally) -> f64| {
-            let pairs: Vec<(f64, f64)> = tallies.iter().map(|t| (top(t), t.started as f64)).collect();
+        let over_entries = |top: &dyn Fn(&Tally) -> f64| {
+            let pairs: Vec<(f64, f64)> = tallies.iter().map(|t| (top(t), t.entries as f64)).collect();
             interval::ratio(&pairs, student)
         };
-        let mean = self.wait_mean_s.map(|limit| (limit, over_started(&|tally| tally.wait_sum)));
+        let mean = self.wait_mean_s.map(|limit| (limit, over_entries(&|tally| tally.wait_sum)));
         let probability =
-            self.wait_probability.map(|limit| (limit, over_started(&|tally| tally.waited as f64)));
+            self.wait_probability.map(|limit| (limit, over_entries(&|tally| tally.waited as f64)));
         let beyond = self.wait_quantiles.iter().enumerate().map(|(at, goal)| {
             let count = move |tally: &Tally| tally.beyond.get(at).copied().unwrap_or(0) as f64;
-            (1.0 - goal.quantile, over_started(&count))
+            (1.0 - goal.quantile, over_entries(&count))
         });
         let measures = mean.into_iter().chain(probability).chain(beyond);
         measures.map(|(limit, estimate)| Some(Measure { limit, estimate: estimate? })).collect()

@@ -152,7 +152,8 @@ pub fn refine(arrivals: &Arrivals, service: &Law, goal: &Goal, search: &Search) 
         Window::Seconds(length) => length,
         Window::SteadyState => {
             let first = FIRST_SERVICES * service.mean_s();
-            let hinted = search.start.map_or(0.0, |start| LENGTHS * relaxation_s(arrivals, service, start.max(floor)));
+            let hinted =
+                search.start.map_or(0.0, |start| LENGTHS * relaxation_s(arrivals, service, start.max(floor)));
             first.max(FIRST_ARRIVALS / arrivals.mean_rate_per_s()).max(hinted.min(MOST_GROWTH * first))
         }
     };
@@ -170,7 +171,8 @@ pub fn refine(arrivals: &Arrivals, service: &Law, goal: &Goal, search: &Search) 
         let settled = length >= needed && narrow && (seen || search.window != Window::SteadyState);
         let growth = (needed / length).clamp(LEAST_GROWTH, MOST_GROWTH);
         let next_costs = level.arrivals() as f64 * growth;
-        let is_last = search.window != Window::SteadyState || spent as f64 + next_costs > search.most_arrivals as f64;
+        let is_last =
+            search.window != Window::SteadyState || spent as f64 + next_costs > search.most_arrivals as f64;
         if settled || is_last {
             return Ok(Refined {
                 workers: found.best,

@@ -158,8 +158,7 @@ impl<'a> Level<'a> {
         };
         self.simulated += runs.iter().map(|run| arrivals(&run.segments)).sum::<u64>();
         let tallies: Vec<Tally> = runs.iter().map(|run| measured(&run.segments)).collect();
-        let measures =
-            self.goal.measure(&tallies, self.student).ok_or(Error::NothingMeasured)?;
+        let measures = self.goal.measure(&tallies, self.student).ok_or(Error::NothingMeasured)?;
         Ok(Pool { tallies, measures })
     }
 
@@ -173,16 +172,17 @@ impl<'a> Level<'a> {
     pub(super) fn candidates(&self, found: &Found) -> Vec<Candidate> {
         let range = found.low.saturating_sub(1)..=found.high;
         let candidate = |(&workers, pool): (&u32, &Pool)| {
-            let over_started = |top: fn(&Tally) -> f64| {
-                let pairs: Vec<(f64, f64)> = pool.tallies.iter().map(|t| (top(t), t.started as f64)).collect();
+            let over_entries = |top: fn(&Tally) -> f64| {
+                let pairs: Vec<(f64, f64)> =
+                    pool.tallies.iter().map(|t| (top(t), t.entries as f64)).collect();
                 interval::ratio(&pairs, self.student)
             };
-            let mean = over_started(|tally| tally.wait_sum)?.within(0.0, f64::MAX);
+            let mean = over_entries(|tally| tally.wait_sum)?.within(0.0, f64::MAX);
             Some(Candidate {
                 workers,
                 wait_mean_s: mean.value,
                 wait_mean_interval_s: mean.interval?,
-                wait_probability: over_started(|tally| tally.waited as f64)?.value,
+                wait_probability: over_entries(|tally| tally.waited as f64)?.value,
                 keeps_goal: pool.measures.iter().all(Measure::is_kept),
             })
         };
