@@ -320,7 +320,7 @@ impl<'a> Engine<'a> {
 
     fn patience_ends(&mut self, number: usize, ticket: u64) {
         if self.jobs[number].ticket == ticket {
-            self.ledger.unqueued(&self.jobs[number], self.now);
+            self.ledger.gives_up(&self.jobs[number], self.now);
             self.leave(number, Fate::Abandoned);
         }
     }
@@ -337,7 +337,7 @@ impl<'a> Engine<'a> {
             // Entries that left the queue are still in their lane.
             if self.jobs[number].ticket == ticket {
                 self.jobs[number].ticket = 0;
-                self.ledger.unqueued(&self.jobs[number], self.now);
+                self.ledger.unqueued();
                 self.begin(number);
             }
         }
