@@ -14,6 +14,7 @@ use whsize::units::{Seconds, Share};
   whsize ingest attempts.csv --save profile.json
   whsize ingest attempts.csv.gz --column took --unit ms --timestamp-column started --group-by endpoint
   zcat attempts.csv.gz | whsize ingest - --where status=200
+  whsize ingest before.prom after.prom --difference --group-by endpoint
   hey -o csv http://127.0.0.1:8080/ | whsize ingest - --overhead 40ms")]
 pub(crate) struct Args {
     /// Files to read, merged into one profile; - is standard input, .gz and .zst are unpacked
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     /// What the files are, where that cannot be told by itself
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Auto, help_heading = "Input")]
     input_format: Format,
-    /// Column of the duration: its name, or its number from 1
+    /// Column of the duration: its name, or its number from 1; of metrics, the histogram's name
     #[arg(long, value_name = "NAME|INDEX", help_heading = "Input")]
     column: Option<String>,
     /// Unit of durations that carry none: s, ms, us or ns
@@ -47,10 +48,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N|P%", help_heading = "Input")]
     max_bad_rows: Option<BadRows>,
 
-    /// Columns whose values form groups, such as endpoint or endpoint,region
+    /// Columns or labels whose values form groups, such as endpoint or endpoint,region
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Selection")]
     group_by: Vec<String>,
-    /// Only rows with this value in this column (or with another: NAME!=VALUE); several must all hold
+    /// Only rows with this value in this column or label (or with another: NAME!=VALUE); several must all hold
     #[arg(long = "where", value_name = "NAME=VALUE", help_heading = "Selection")]
     filters: Vec<Where>,
     /// Only attempts that started at this time or later: seconds since 1970, or 2026-11-30T16:00:00Z
@@ -59,6 +60,10 @@ pub(crate) struct Args {
     /// Only attempts that started before this time
     #[arg(long, value_name = "T", value_parser = time, help_heading = "Selection")]
     until: Option<i64>,
+
+    /// The files are scrapes of one target in the order in which they were made: count what was added in between
+    #[arg(long, help_heading = "Selection")]
+    difference: bool,
 
     /// Request timeouts whose effect is shown [default: 5,10,15,30]
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = Seconds::parse_positive,
@@ -83,6 +88,9 @@ enum Format {
     Tsv,
     Hdr,
     HdrLog,
+    Percentiles,
+    Prometheus,
+    Otlp,
     Profile,
 }
 
@@ -154,6 +162,9 @@ impl Args {
                 Format::Tsv => InputFormat::Tsv,
                 Format::Hdr => InputFormat::Hdr,
                 Format::HdrLog => InputFormat::HdrLog,
+                Format::Percentiles => InputFormat::Percentiles,
+                Format::Prometheus => InputFormat::Prometheus,
+                Format::Otlp => InputFormat::Otlp,
                 Format::Profile => InputFormat::Profile,
             },
             column: self.column.clone(),
@@ -168,6 +179,7 @@ impl Args {
                 DecimalSign::Point => Decimal::Point,
                 DecimalSign::Comma => Decimal::Comma,
             }),
+            difference: self.difference,
             max_bad_rows: self.max_bad_rows.clone().unwrap_or_default(),
             caps: self.cap.clone(),
             correction,

@@ -1,6 +1,7 @@
 //! What all readers share: filters on time, corrections, counting, and the judgement at the end.
 
 use super::error::{IngestError, IngestErrorKind};
+use super::metrics::Store;
 use super::notice::IngestNotice;
 use super::options::{Correction, Options, whole_ns};
 use super::skipped::{Place, Skipped};
@@ -97,6 +98,8 @@ pub(super) struct Collector {
     /// Rows whose time stamp was left empty or could not be read, where that column was found and not named.
     pub(super) unstamped: u64,
     pub(super) notices: Vec<IngestNotice>,
+    /// Series of metrics: what was added to them is known once all files are read.
+    pub(super) metrics: Store,
 }
 
 /// What became of an attempt.
@@ -137,6 +140,7 @@ impl Collector {
             filtered: 0,
             unstamped: 0,
             notices: Vec::new(),
+            metrics: Store::default(),
             options: options.clone(),
         })
     }
@@ -171,6 +175,11 @@ impl Collector {
         let adjusted = self.adjusted(histogram.ranged);
         let counted = self.recorder.add_histogram(&HistogramOf { ranged: &adjusted, ..*histogram });
         counted.map_err(|error| unusable(file, error)).map(|()| true)
+    }
+
+    /// Counts arrivals within an interval, in nanoseconds since the epoch.
+    pub(super) fn arrived(&mut self, (start_ns, end_ns): (i64, i64), count: u64) {
+        self.recorder.add_arrivals(start_ns, end_ns, count);
     }
 
     /// The histogram with latency turned into service time.

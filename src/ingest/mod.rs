@@ -11,9 +11,11 @@ mod error;
 mod hdr;
 mod known;
 mod lines;
+mod metrics;
 mod notice;
 mod open;
 mod options;
+mod percentiles;
 mod records;
 mod saved;
 mod skipped;
@@ -98,6 +100,12 @@ fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError
         return hdr::read(input, kind, collector);
     }
     input.check_text()?;
+    if let Some(kind) = metrics::recognise(&input, collector.options.format) {
+        return metrics::read(input, kind, collector);
+    }
+    if let Some(kind) = percentiles::recognise(&input, collector.options.format) {
+        return percentiles::read(input, kind, collector);
+    }
     match collector.options.format {
         InputFormat::Auto if saved::is_profile(&input) => read_profile(input, collector),
         InputFormat::Profile => read_profile(input, collector),
@@ -110,7 +118,8 @@ fn read_profile(input: Input, collector: &mut Collector) -> Result<(), IngestErr
     collector.profile(&name, saved::read(input)?)
 }
 
-fn finish(collector: Collector, name: &str) -> Result<Ingested, IngestError> {
+fn finish(mut collector: Collector, name: &str) -> Result<Ingested, IngestError> {
+    std::mem::take(&mut collector.metrics).finish(&mut collector)?;
     let (profile, rest) = collector.finish(name)?;
     let mut notices = rest.notices;
     if rest.skipped.rows() > 0 {

@@ -86,6 +86,31 @@ pub enum IngestNotice {
         /// Which file.
         file: String,
     },
+    /// A percentile text does not say the unit of its values.
+    PercentileUnitAssumed {
+        /// Which file.
+        file: String,
+    },
+    /// A percentile text has no footer with the mean.
+    MeanFromRows {
+        /// Which file.
+        file: String,
+    },
+    /// Counts of a single scrape go back to the start of the process.
+    SinceStart {
+        /// The histogram.
+        metric: String,
+    },
+    /// Counters started anew between two scrapes.
+    CounterResets {
+        /// How often.
+        resets: u64,
+    },
+    /// The same series is in several files, which were taken as different targets.
+    ScrapesAdded {
+        /// How many series.
+        series: usize,
+    },
     /// Arrivals are known by intervals that are longer than a minute.
     CoarseIntervals {
         /// The longest one, in seconds.
@@ -264,6 +289,36 @@ impl IngestNotice {
                 format!("{file} does not say its unit; its values are taken as nanoseconds"),
             )
             .with_hint("say another with --unit s, ms or us"),
+            IngestNotice::PercentileUnitAssumed { file } => Note::warning(
+                "percentile-unit-assumed",
+                format!("{file} does not say its unit; its values are taken as milliseconds, as HDR tools print them"),
+            )
+            .with_hint("say another with --unit s, us or ns"),
+            IngestNotice::MeanFromRows { file } => Note::warning(
+                "mean-from-rows",
+                format!("{file} has no footer with the mean; it is estimated from the rows, each attempt in the middle between two of them"),
+            )
+            .with_hint("export the lines below the rows as well: they begin with #[Mean"),
+            IngestNotice::SinceStart { metric } => Note::info(
+                "counts-since-start",
+                format!("the counts of {metric} are all since its process started"),
+            )
+            .with_hint("for a time of your choice give two scrapes and --difference, or a query_range answer"),
+            IngestNotice::CounterResets { resets } => Note::info(
+                "counter-resets",
+                format!(
+                    "counters started anew {}: what was counted between the last scrape before and the restart is not included",
+                    human::counted(*resets, "time")
+                ),
+            ),
+            IngestNotice::ScrapesAdded { series } => Note::warning(
+                "scrapes-added",
+                format!(
+                    "{} in several files: they were taken as different targets and added up",
+                    if *series == 1 { "one series is".to_owned() } else { format!("{series} series are") }
+                ),
+            )
+            .with_hint("for scrapes of one target at different times use --difference"),
             IngestNotice::CoarseIntervals { length_s } => Note::info(
                 "arrivals-by-interval",
                 format!(

@@ -19,6 +19,12 @@ pub enum InputFormat {
     Hdr,
     /// An HDR interval log.
     HdrLog,
+    /// The percentile text of HDR tools and wrk2, or the report of hey or wrk.
+    Percentiles,
+    /// Prometheus or OpenMetrics text, or the answer of the Prometheus query API.
+    Prometheus,
+    /// OTLP/JSON.
+    Otlp,
     /// A saved profile.
     Profile,
 }
@@ -138,6 +144,8 @@ pub struct Options {
     pub no_header: bool,
     /// The decimal sign.
     pub decimal: Option<Decimal>,
+    /// Whether scrapes are successive states of one target, of which the increase counts.
+    pub difference: bool,
     /// How many rows may be skipped.
     pub max_bad_rows: BadRows,
     /// Request timeouts whose effect is counted; without any 5, 10, 15 and 30 s.
@@ -156,8 +164,15 @@ const DEFAULT_CAPS_S: [u64; 4] = [5, 10, 15, 30];
 impl Options {
     /// Refuses options that only tables have, so that none is ignored in silence.
     pub(super) fn refuse_table_options(&self, file: &str, why: &str) -> Result<(), IngestError> {
+        if self.column.is_some() {
+            return Err(not_for(file, "--column", why));
+        }
+        self.refuse_but_column(file, why)
+    }
+
+    /// The same where a column may be named.
+    pub(super) fn refuse_but_column(&self, file: &str, why: &str) -> Result<(), IngestError> {
         let given = [
-            ("--column", self.column.is_some()),
             ("--count-column", self.count_column.is_some()),
             ("--timestamp-column", self.timestamp_column.is_some()),
             ("--delimiter", self.delimiter.is_some()),
@@ -166,12 +181,7 @@ impl Options {
         ];
         match given.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
-            Some((flag, _)) => Err(IngestError::new(
-                IngestErrorKind::Options,
-                file,
-                format!("{flag} is for tables, and {why}"),
-            )
-            .remedy(format!("leave out {flag}"))),
+            Some((flag, _)) => Err(not_for(file, flag, why)),
         }
     }
 
@@ -184,6 +194,11 @@ impl Options {
             self.caps.iter().map(whole_ns).collect()
         }
     }
+}
+
+fn not_for(file: &str, flag: &str, why: &str) -> IngestError {
+    IngestError::new(IngestErrorKind::Options, file, format!("{flag} is for tables, and {why}"))
+        .remedy(format!("leave out {flag}"))
 }
 
 /// A duration in whole nanoseconds, rounded up.

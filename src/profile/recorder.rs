@@ -108,6 +108,11 @@ impl ProfileRecorder {
         Ok(())
     }
 
+    /// Adds arrivals within an interval, in nanoseconds since the epoch, of attempts that are added without a time.
+    pub fn add_arrivals(&mut self, start_ns: i64, end_ns: i64, count: u64) {
+        self.arrivals.add_interval(start_ns, end_ns, count);
+    }
+
     /// Gives a name to the attempts that were added without a group, if there are any and others have one.
     ///
     /// # Errors

@@ -24,6 +24,8 @@ struct Inputs<'a> {
     group_by: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     filters: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    difference: bool,
     max_bad_rows: String,
 }
 
@@ -46,6 +48,7 @@ pub fn report(
         timestamp_column: options.timestamp_column.as_deref(),
         group_by: &options.group_by,
         filters: options.filters.iter().map(ToString::to_string).collect(),
+        difference: options.difference,
         max_bad_rows: options.max_bad_rows.to_string(),
     };
     let mut report = Report::new("ingest", Answer::Yes, headline(&summary), &inputs, &summary)?;
@@ -148,15 +151,17 @@ fn service_time(summary: &Summary) -> Section {
     if let Some(ratio) = summary.mean_over_median {
         rows.push(fact("mean / median", human::significant(ratio, 3)));
     }
-    rows.push(fact(
-        "failed",
-        format!(
-            "{} ({})",
-            human::count(summary.failures),
-            human::percent(summary.failures as f64 / summary.count.max(1) as f64)
-        ),
-    ));
+    rows.push(fact("failed", failed(summary)));
     Section::Facts { title: "Service time", rows }
+}
+
+/// A histogram counts failures only where a label tells them.
+fn failed(summary: &Summary) -> String {
+    if summary.source.from_histogram && summary.failures == 0 {
+        return "not recorded".to_owned();
+    }
+    let share = human::percent(summary.failures as f64 / summary.count.max(1) as f64);
+    format!("{} ({share})", human::count(summary.failures))
 }
 
 fn range(summary: &Summary) -> String {

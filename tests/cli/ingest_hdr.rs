@@ -113,6 +113,26 @@ fn logs_of_all_versions_give_the_means_of_their_intervals() {
     }
 }
 
+/// Sum, quantiles and maximum as the Java library printed them when it wrote these fixtures.
+#[test]
+fn a_log_of_the_java_library_has_its_mean_and_its_buckets() {
+    let output = ingest(["fixtures/attempts.hlog"]);
+    assert_eq!(output.number("count"), 2400.0);
+    assert!(close(output.number("mean_s"), 2_233_233_735_680.0 / 2400.0 / 1e9, 1e-14));
+    for (place, ns) in
+        [122_683_391f64, 306_184_191.0, 553_648_127.0, 24_159_191_039.0, 29_259_464_703.0].iter().enumerate()
+    {
+        assert_eq!(quantile(&output, place, "high_s"), ns / 1e9);
+        assert!(quantile(&output, place, "low_s") <= quantile(&output, place, "value_s"));
+    }
+    let rates = output.field("arrivals");
+    assert_eq!((rates["mean_rate_per_s"].as_f64(), rates["span_s"].as_f64()), (Some(200.0), Some(12.0)));
+    let text = ingest(["fixtures/attempts.hgrm"]);
+    assert_eq!(text.number("count"), 2400.0);
+    assert!(close(text.number("mean_s"), output.number("mean_s"), 1e-5));
+    assert!(close(text.number("stddev_s"), output.number("stddev_s"), 1e-5));
+}
+
 #[test]
 fn start_and_base_time_place_the_arrivals() {
     let Some(data) = shared() else { return };
@@ -144,6 +164,7 @@ fn tags_become_groups_and_can_be_selected() {
     let tagged = ingest([&path, "--where", "tag=A"]);
     assert_eq!((tagged.number("count"), tagged.number("filtered_rows")), (16_145.0, 21.0));
     assert_eq!(ingest([&path, "--where", "tag!=A"]).number("count"), 16_145.0);
+    assert_eq!(ingest([&path, "--where", "tag=(untagged)"]).number("count"), 16_145.0);
     assert_refused(&ingest([&path, "--group-by", "endpoint"]), &["has tags and no \"endpoint\""]);
     assert_refused(&ingest([&path, "--column", "x"]), &["--column is for tables"]);
 }

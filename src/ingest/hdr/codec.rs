@@ -8,7 +8,7 @@
 //! | 12–15 | significant digits | |
 //! | 16–23 | lowest discernible value | highest trackable value |
 //! | 24–31 | highest trackable value | total count |
-//! | 32–39 | ratio of values, 1 but for histograms of floats | – |
+//! | 32–39 | ratio of values, 1.0 but for histograms of floats (some write no float at all) | – |
 //!
 //! Then the counts from the shortest bucket on: of 2, 4 or 8 bytes in V0 and V1, in V2 as ZigZag LEB128 where a
 //! negative number is a run of empty buckets. All numbers are big-endian. The compressed form is a cookie, the length
@@ -143,6 +143,12 @@ pub(in crate::ingest) fn is_encoded(bytes: &[u8]) -> bool {
     cookie.is_ok_and(|cookie| DOUBLE.contains(&cookie) || version(cookie).is_some())
 }
 
+/// Whether a text begins as one in base64 does: a word such as HISTORY does not.
+pub(in crate::ingest) fn is_encoded_text(text: &[u8]) -> bool {
+    let cookie = text.get(..8).and_then(|beginning| BASE64.decode(beginning).ok());
+    cookie.is_some_and(|cookie| is_encoded(&cookie))
+}
+
 /// Version and whether it is compressed.
 fn version(cookie: u32) -> Option<(u8, bool)> {
     match (cookie & !0xff, cookie & 0x0f) {
@@ -158,9 +164,6 @@ fn version(cookie: u32) -> Option<(u8, bool)> {
 
 /// Decodes the base64 text of a histogram.
 pub(in crate::ingest) fn decode_base64(text: &[u8]) -> Result<Vec<HdrBucket>, CodecError> {
-    if text.starts_with(b"DHIST") {
-        return Err(CodecError::Double);
-    }
     decode(&BASE64.decode(text).map_err(|_| CodecError::NotBase64)?)
 }
 
@@ -220,7 +223,8 @@ fn describe(bytes: &[u8]) -> Result<Described, CodecError> {
         }),
         Some((version, false)) => {
             let ratio = f64::from_bits(header.long(32)?);
-            if ratio != 1.0 {
+            // The JavaScript library writes the integer 1 here, which is no normal float.
+            if ratio.is_normal() && ratio != 1.0 {
                 return Err(CodecError::Double);
             }
             Ok(Described {
@@ -413,11 +417,16 @@ mod tests {
         assert_eq!(changed(0, b"abcd"), CodecError::Cookie { cookie: 0x6162_6364 });
         assert_eq!(changed(12, &[0, 0, 0, 9]), CodecError::Header("more than five significant digits"));
         assert_eq!(changed(32, &2f64.to_be_bytes()), CodecError::Double);
+        let mut integer = good.clone();
+        integer[32..40].copy_from_slice(&1u64.to_be_bytes());
+        assert_eq!(decode(&integer), decode(&good), "as the JavaScript library writes it");
         assert!(matches!(changed(16, &[0; 8]), CodecError::Header(_)));
         assert_eq!(decode(&good[..good.len() - 1]), Err(CodecError::Truncated));
         assert_eq!(decode(&[&good[..], b"x"].concat()), Err(CodecError::Trailing(1)));
         assert_eq!(decode(b"\x1c"), Err(CodecError::Truncated));
-        assert_eq!(decode_base64(b"DHISTwAAA"), Err(CodecError::Double));
+        assert_eq!(decode_base64(b"DHISTwAA"), Err(CodecError::Double));
+        assert!(is_encoded_text(b"HISTFAAAAEJ42p") && is_encoded_text(b"DHISTwAAA8R"));
+        assert!(!is_encoded_text(b"HISTORY,duration") && !is_encoded_text(b"HIST"));
         assert_eq!(decode_base64(b"HIST!"), Err(CodecError::NotBase64));
         // A normalizing offset, as some Go versions write it, changes nothing: the counts are in order.
         let mut offset = good.clone();

@@ -35,8 +35,7 @@ pub(super) fn is_log(head: &[u8]) -> bool {
                 || line.starts_with(b"#[BaseTime");
         }
         let last = line.rsplit(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
-        let is_histogram = last.starts_with(b"HIST") || last.starts_with(b"DHIST");
-        holds("Interval_Compressed_Histogram") || is_histogram && line.len() > last.len()
+        holds("Interval_Compressed_Histogram") || codec::is_encoded_text(last) && line.len() > last.len()
     })
 }
 
@@ -166,8 +165,11 @@ impl Log<'_> {
     }
 
     fn selected(&self, tag: Option<&str>) -> bool {
-        let value = tag.unwrap_or_default();
-        self.collector.options.filters.iter().all(|filter| (filter.value == value) != filter.negated)
+        let is = |value: &str| match tag {
+            Some(tag) => value == tag,
+            None => value.is_empty() || value == UNTAGGED,
+        };
+        self.collector.options.filters.iter().all(|filter| is(&filter.value) != filter.negated)
     }
 
     fn interval(

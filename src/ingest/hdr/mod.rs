@@ -30,7 +30,7 @@ pub(super) fn recognise(input: &Input, format: InputFormat) -> Option<Kind> {
     if codec::is_encoded(&input.head) {
         return Some(Kind::Binary);
     }
-    let is_base64 = head.starts_with(b"HIST") || head.starts_with(b"DHIST");
+    let is_base64 = codec::is_encoded_text(head);
     match format {
         InputFormat::Auto if is_base64 => Some(Kind::Base64),
         InputFormat::Auto if log::is_log(head) => Some(Kind::Log),
