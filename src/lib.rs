@@ -46,6 +46,7 @@
 //! ```
 
 pub mod arrivals;
+pub mod config;
 pub mod diagnose;
 pub mod drain;
 pub mod ingest;
