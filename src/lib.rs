@@ -20,6 +20,7 @@
 //! rate, retries, surge ───────▶ Demand ─────────┼─sizing─▶ PoolSize ─layout─▶ Layout ─▶ manifests
 //! objectives ─────────────────▶ Objective ──────┘
 //! backlog, rates ─drain─▶ DrainPlan
+//! events, partners, prices ─plan─▶ PipelinePlan
 //! every result ─▶ Report ─▶ table, JSON
 //! ```
 //!
@@ -51,6 +52,7 @@ pub mod diagnose;
 pub mod drain;
 pub mod ingest;
 pub mod notice;
+pub mod pipeline;
 pub mod profile;
 pub mod queueing;
 pub mod report;

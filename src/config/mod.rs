@@ -8,6 +8,9 @@
 mod document;
 mod error;
 mod nearest;
+mod objectives;
+pub mod pipeline;
+pub mod prices;
 mod table;
 
 pub use document::Document;
