@@ -6,6 +6,7 @@ mod ingest;
 mod input;
 mod output;
 mod packaging;
+mod pipeline;
 mod plot;
 mod queue_attributes;
 mod save;
@@ -42,6 +43,7 @@ enum Command {
     Ingest(Box<ingest::Args>),
     Simulate(Box<simulate::Args>),
     Diagnose(Box<diagnose::Args>),
+    Pipeline(pipeline::Args),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -64,6 +66,7 @@ impl Command {
             Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
             Command::Diagnose(args) => args.run(),
+            Command::Pipeline(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

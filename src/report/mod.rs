@@ -12,6 +12,7 @@ pub mod ingest;
 mod json;
 mod markdown;
 mod only;
+pub mod pipeline;
 pub mod schema;
 mod section;
 pub mod simulate;

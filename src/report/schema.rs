@@ -19,6 +19,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
         ("simulate", envelope::<super::simulate::Compared>("simulate")),
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
+        ("pipeline", envelope::<crate::pipeline::PipelinePlan>("pipeline")),
     ]
 }
 

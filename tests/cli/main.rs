@@ -6,6 +6,7 @@ mod docs;
 mod drain;
 mod ingest;
 mod ingest_hdr;
+mod pipeline;
 mod plot;
 mod schema;
 mod simulate;

@@ -1,0 +1,33 @@
+//! `whsize pipeline`.
+
+use anyhow::Result;
+use std::path::PathBuf;
+use whsize::config::{Document, pipeline, prices};
+use whsize::report::{self, Report};
+
+/// What do the stages around the pool need, what breaks at 2, 5 and 10 times the volume, and what does it cost?
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  whsize pipeline pipeline.toml
+  whsize pipeline pipeline.toml --prices our-prices.toml
+  whsize pipeline pipeline.toml --only first_to_break.stage")]
+pub(crate) struct Args {
+    /// The pipeline: events, partners and a table for each stage (docs/pipeline.md)
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+    /// Prices and limits to use instead of the bundled ones, entry by entry
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+impl Args {
+    pub(crate) fn run(&self) -> Result<Report> {
+        let prices = match &self.prices {
+            Some(file) => prices::read(&Document::read(file)?)?,
+            None => prices::bundled()?,
+        };
+        let pipeline = pipeline::read(&Document::read(&self.file)?, &prices)?;
+        let planned = pipeline.plan()?;
+        Ok(report::pipeline::report(&pipeline, &planned)?)
+    }
+}

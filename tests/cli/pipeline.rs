@@ -1,0 +1,210 @@
+//! `whsize pipeline`.
+
+use crate::schema::assert_matches;
+use crate::support::{Output, command, run, run_json};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// A file for one run, removed when it goes out of scope.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("whsize-{}-{name}.toml", std::process::id()));
+        fs::write(&path, text).unwrap();
+        File(path)
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let output = command().arg("pipeline").arg(&self.0).args(more).output().unwrap();
+        Output {
+            code: output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}")),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn base() -> String {
+    fs::read_to_string("docs/examples/pipeline-base.toml").unwrap()
+}
+
+fn full() -> String {
+    fs::read_to_string("docs/examples/pipeline-full.toml").unwrap()
+}
+
+/// A need of a stage, out of the JSON of a run.
+fn need(output: &Output, stage: &str, need: &str) -> Value {
+    let stages = output.field("stages");
+    let by_name = |list: &Value, key: &str, name: &str| {
+        let found = list.as_array().unwrap().iter().find(|item| item[key] == name).cloned();
+        found.unwrap_or_else(|| panic!("no {name}: {list}"))
+    };
+    by_name(&by_name(&stages, "stage", stage)["needs"], "name", need)
+}
+
+#[test]
+fn six_workers_carry_the_base_case_and_not_ten_times_as_much() {
+    let output = run_json("pipeline docs/examples/pipeline-base.toml");
+    assert_eq!(output.code, 0);
+    assert_matches("pipeline", &output.json());
+    let workers = need(&output, "delivery", "workers");
+    assert_eq!(
+        (workers["at"][0]["value"].clone(), workers["at"][0]["holds"].clone()),
+        (4.0.into(), true.into())
+    );
+    assert_eq!(
+        (workers["at"][3]["value"].clone(), workers["at"][3]["holds"].clone()),
+        (36.0.into(), false.into())
+    );
+    // M/M/6 keeps half a second up to 18.417/s.
+    assert!((workers["breaks_at_growth"].as_f64().unwrap() - 1.591_25).abs() < 1e-4);
+}
+
+#[test]
+fn a_million_a_day_is_no_expensive_pool() {
+    let million = base().replace("100k", "1M").replace("workers = 6\n", "");
+    let file = File::new("million", &million);
+    let output = file.run(&["--format", "json"]);
+    assert!((output.number("offered_load_erlangs") - 34.7222).abs() < 1e-4);
+    assert_eq!(output.number("workers"), 36.0);
+    assert_eq!(need(&output, "delivery", "processes")["at"][0]["value"], 1.0);
+    let text = file.run(&[]).stdout;
+    assert!(text.contains("not an expensive pool"), "{text}");
+    let roomy = File::new("roomy", &million.replace("wait = \"500ms\"", "beta = 1.5"));
+    assert_eq!(roomy.run(&["--only", "workers"]).stdout, "44\n");
+}
+
+#[test]
+fn a_quarter_processor_breaks_even_with_functions_at_4_2_a_second() {
+    let costed = File::new("cost", &(base() + "[cost]\n"));
+    let output = costed.run(&["--format", "json"]);
+    let break_even =
+        output.json()["result"]["cost"]["break_even_rate_of_one_container_per_s"].as_f64().unwrap();
+    // (0.25 × 0.04048 + 0.5 × 0.004445)/(3600 × (2e-7 + 0.125 × 0.3 × 0.0000166667)).
+    assert!((break_even - 4.155_720).abs() < 1e-5, "{break_even}");
+    for price in output.json()["result"]["cost"]["prices"].as_array().unwrap() {
+        assert!(price["source"].as_str().unwrap().starts_with("https://"), "{price}");
+        assert!(price["date"].as_str().unwrap().starts_with("20"), "{price}");
+    }
+    let text = costed.run(&[]).stdout;
+    assert!(text.contains("https://aws.amazon.com/lambda/pricing/") && text.contains("2026-03"), "{text}");
+}
+
+#[test]
+fn a_price_file_takes_the_place_of_the_bundled_one_entry_by_entry() {
+    let own = "currency = \"USD\"\nregion = \"us-east-1\"\n[price.container_vcpu_hour]\namount = 0.08096\n\
+               source = \"our contract\"\ndate = \"2026-11\"\n";
+    let (prices, costed) = (File::new("prices", own), File::new("own-cost", &(base() + "[cost]\n")));
+    let output = costed.run(&["--prices", prices.0.to_str().unwrap(), "--format", "json"]);
+    let break_even =
+        output.json()["result"]["cost"]["break_even_rate_of_one_container_per_s"].as_f64().unwrap();
+    assert!((break_even - 7.563_13).abs() < 1e-4, "{break_even}");
+    let elsewhere = File::new("elsewhere", &own.replace("us-east-1", "home"));
+    let output = costed.run(&["--prices", elsewhere.0.to_str().unwrap()]);
+    assert!(output.code == 2 && output.stderr.contains("no price for"), "{output:?}");
+}
+
+#[test]
+fn every_stage_is_planned_and_its_json_matches_the_schema() {
+    let output = run_json("pipeline docs/examples/pipeline-full.toml --explain");
+    assert_eq!(output.code, 0, "{output:?}");
+    assert_matches("pipeline", &output.json());
+    let stages = output.field("stages");
+    let names: Vec<&str> =
+        stages.as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["outbox", "bus", "fan_out", "partner_queues", "delivery", "replay", "absence_alarm", "cost"]
+    );
+    for line in run("pipeline docs/examples/pipeline-full.toml --explain").stdout.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn what_is_over_its_limit_today_is_a_no() {
+    let short = File::new("short", &base().replace("workers = 6", "workers = 3"));
+    let output = short.run(&[]);
+    assert!(output.code == 1 && output.stdout.starts_with("No: 100,000 events a day"), "{output:?}");
+    let missing = File::new("missing", &full().replace("1.5M", "1.49M"));
+    let output = missing.run(&[]);
+    assert!(output.code == 1 && output.stdout.contains("absence alarm"), "{output:?}");
+}
+
+#[test]
+fn ten_thousand_partners_are_planned() {
+    let file = File::new("many", &full().replace("count = 400", "count = 10000"));
+    let output = file.run(&["--format", "json"]);
+    assert_eq!(output.number("partners"), 10_000.0);
+    assert_matches("pipeline", &output.json());
+}
+
+#[test]
+fn a_slip_in_the_file_is_found_where_it_stands() {
+    for (from, to, place, reason) in [
+        ("peak_factor = 10", "peak_facter = 10", "5:1", "is \"peak_facter\" meant to be it?"),
+        ("size =", "sise =", "6:1", "[events] has no key \"sise\"; did you mean \"size\"?"),
+        ("\"100k\"", "\"100 thousand\"", "4:11", "not a number"),
+        ("peak_factor = 10", "peak_factor = 0.5", "5:15", "at least 1"),
+        ("\"300ms\"", "\"300 parsecs\"", "10:8", "\"parsecs\" is not known"),
+        ("wait = \"500ms\"", "", "12:2", "it has no objective"),
+        ("[delivery]", "[delivry]", "12:2", "is \"delivry\" meant to be it?"),
+        ("workers = 6", "workers = [6]", "13:11", "is a number or a text, not a list"),
+        ("workers = 6", "workers = 6\nworkers = 7", "14:1", "duplicate key"),
+        ("wait = \"500ms\"", "wait = 500ms", "14:8", "must be quoted"),
+        ("mean =", "failure_share = \"10%\"\nmean =", "10:17", "max_attempts"),
+        ("[[class]]", "[class]", "8:1", "[[class]]"),
+    ] {
+        assert!(base().contains(from), "{from}");
+        let file = File::new("slip", &base().replacen(from, to, 1));
+        let output = file.run(&[]);
+        let at = format!("{}:{place}:", file.0.display());
+        assert!(
+            output.code == 2 && output.stderr.contains(&at) && output.stderr.contains(reason),
+            "{from} -> {to}: {output:?}"
+        );
+        assert_eq!(output.stdout, "");
+    }
+    let absent = run("pipeline docs/examples/absent.toml");
+    assert!(absent.code == 2 && absent.stderr.contains("docs/examples/absent.toml"), "{absent:?}");
+}
+
+#[test]
+fn numbers_stay_the_decimals_that_were_typed() {
+    // 1 M a day at 8.64 times the mean is 100/s; at 250 ms 25 erlangs; at 60% busy 41.67, at 62.5% exactly 40.
+    let exact = base().replace("\"100k\"", "1_000_000").replace("peak_factor = 10", "peak_factor = 8.64");
+    let exact = exact.replace("300ms", "250ms").replace("wait = \"500ms\"", "max_utilisation = 0.625");
+    assert_eq!(File::new("exact", &exact).run(&["--only", "workers"]).stdout, "40\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_mutated_file_gives_a_position_or_a_valid_plan(
+        at in 0usize..2000, removed in 0usize..12, inserted in "[ -~\n]{0,6}|\\PC{0,3}",
+    ) {
+        let text = full();
+        let at = at % text.len();
+        let end = (at + removed).min(text.len());
+        let mutated = format!("{}{inserted}{}", &text[..at], &text[end..]);
+        let file = File::new("mutated", &mutated);
+        let output = file.run(&["--format", "json"]);
+        match output.code {
+            0 | 1 => assert_matches("pipeline", &output.json()),
+            code => {
+                prop_assert!(code == 2 && !output.stderr.contains("panicked"), "{output:?}");
+                prop_assert!(output.stdout.is_empty());
+            }
+        }
+    }
+}
