@@ -26,8 +26,10 @@ impl Args {
             Some(file) => prices::read(&Document::read(file)?)?,
             None => prices::bundled()?,
         };
-        let pipeline = pipeline::read(&Document::read(&self.file)?, &prices)?;
-        let planned = pipeline.plan()?;
-        Ok(report::pipeline::report(&pipeline, &planned)?)
+        let read = pipeline::read(&Document::read(&self.file)?, &prices)?;
+        let planned = read.pipeline.plan()?;
+        let mut report = report::pipeline::report(&read.pipeline, &planned)?;
+        report.notes.extend(read.notes);
+        Ok(report)
     }
 }

@@ -7,6 +7,7 @@
 
 mod document;
 mod error;
+mod measured;
 mod nearest;
 mod objectives;
 pub mod pipeline;

@@ -1,5 +1,6 @@
 //! What is published: the volume that drives every stage.
 
+use super::LoadShape;
 use crate::units::{Bytes, Count, Exact, Ratio, Seconds, Share};
 
 /// Seconds in a day.
@@ -20,6 +21,8 @@ pub struct Events {
     pub priority: Option<Priority>,
     /// A run of many events at once.
     pub bulk: Option<Bulk>,
+    /// How the load moves, where it was measured.
+    pub load: Option<LoadShape>,
 }
 
 /// Events with workers of their own.
@@ -93,6 +96,7 @@ pub(super) mod tests {
             subscriptions: "1".parse().unwrap(),
             priority: None,
             bulk: None,
+            load: None,
         }
     }
 

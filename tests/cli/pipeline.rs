@@ -178,6 +178,62 @@ fn a_slip_in_the_file_is_found_where_it_stands() {
     assert!(absent.code == 2 && absent.stderr.contains("docs/examples/absent.toml"), "{absent:?}");
 }
 
+/// The week of attempts that comes with the project, as volume, service time, or both.
+fn measured(events: &str, class: &str) -> File {
+    let week = PathBuf::from("fixtures/attempts-week.csv.gz").canonicalize().unwrap();
+    let profile = format!("profile = {:?}", week.display().to_string());
+    let text = format!(
+        "[events]\n{}\n[[class]]\nname = \"measured\"\n{}\n[delivery]\nwait = \"500ms\"\n[cost]\n",
+        events.replace("profile", &profile),
+        class.replace("profile", &profile)
+    );
+    File::new(&format!("measured-{}", events.len() * 100 + class.len()), &text)
+}
+
+#[test]
+fn volume_peak_and_service_time_can_be_measured() {
+    let output = measured("profile", "profile").run(&["--format", "json"]);
+    assert_matches("pipeline", &output.json());
+    // As `ingest` says of the file: 5.953/min, 1.333/s in the busiest minute, a mean of 1.4217 s with an SCV of 15.3.
+    let inputs = &output.json()["inputs"];
+    assert_eq!(inputs["events_per_day"], 8572);
+    assert!((inputs["peak_factor"].as_f64().unwrap() - 1.333_333 / (5.953 / 60.0)).abs() < 5e-3, "{inputs}");
+    assert!((output.number("offered_load_erlangs") - 1.333_333 * 1.421_7).abs() < 2e-3);
+    let cost = output.field("cost");
+    assert!(cost["share_of_time_below_break_even"].as_f64().unwrap() > 0.99);
+    assert_eq!(cost["cheaper"], "functions");
+    let followed = need(&output, "cost", "containers_that_follow_the_load");
+    assert!(followed["at"][0]["value"].as_f64().unwrap() > 0.0);
+    let codes: Vec<Value> =
+        output.json()["notes"].as_array().unwrap().iter().map(|note| note["code"].clone()).collect();
+    assert_eq!(codes.iter().filter(|code| **code == "mean-far-above-median").count(), 1, "{codes:?}");
+}
+
+#[test]
+fn what_is_typed_goes_before_what_was_measured_and_never_twice() {
+    let typed = measured("profile\nper_day = \"1M\"\npeak_factor = 3", "mean = 0.3");
+    assert!(
+        (typed.run(&["--format", "json"]).number("events_peak_rate_per_s") - 3e6 / 86_400.0).abs() < 1e-9
+    );
+    for (class, reason) in [
+        ("mean = 0.3\nprofile", "one or the other"),
+        ("profile\nfailure_mean = 3", "failed ones among them"),
+        ("profile\nmaen = 3", "did you mean \"mean\""),
+        ("scv = 3", "needs \"mean\""),
+    ] {
+        let output = measured("profile", class).run(&[]);
+        assert!(output.code == 2 && output.stderr.contains(reason), "{class}: {output:?}");
+    }
+    let absent = File::new("absent", &base().replace("mean = \"300ms\"", "profile = \"absent.csv\""));
+    let output = absent.run(&[]);
+    let beside = absent.0.parent().unwrap().join("absent.csv");
+    assert!(output.code == 2 && output.stderr.contains(":10:11: profile: "), "{output:?}");
+    assert!(
+        output.stderr.contains(&beside.display().to_string()),
+        "a path is relative to the file: {output:?}"
+    );
+}
+
 #[test]
 fn numbers_stay_the_decimals_that_were_typed() {
     // 1 M a day at 8.64 times the mean is 100/s; at 250 ms 25 erlangs; at 60% busy 41.67, at 62.5% exactly 40.

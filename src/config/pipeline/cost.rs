@@ -1,8 +1,8 @@
 //! `[cost]`: what is compared.
 
 use super::positive_ratio;
+use super::{ConfigError, Table};
 use crate::config::prices::Prices;
-use crate::config::{ConfigError, Table};
 use crate::pipeline::Delivery;
 use crate::pipeline::cost::{ColdStart, Cost};
 use crate::units::{Count, Seconds, Share};

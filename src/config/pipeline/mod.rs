@@ -1,23 +1,35 @@
 //! The file of `pipeline`: events, partners, and a table for each stage.
 
 mod cost;
+mod events;
 mod partners;
 mod stages;
 
 use super::prices::Prices;
-use super::{ConfigError, Document, Table};
-use crate::pipeline::{Bulk, Events, Pipeline, Priority};
-use crate::units::{Bytes, Count, Exact, Ratio, Seconds, Share};
+use super::{ConfigError, Document, Table, measured, objectives};
+use crate::notice::Note;
+use crate::pipeline::Pipeline;
+use crate::units::Ratio;
+
+/// A pipeline file as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// What was remarked on the measurements that the file names.
+    pub notes: Vec<Note>,
+}
 
 /// Reads a pipeline file. The prices say what a stage costs, and what the provider allows where the file does not.
 ///
 /// # Errors
 /// If something in it is not understood, is missing, or does not fit together.
-pub fn read(document: &Document, prices: &Prices) -> Result<Pipeline, ConfigError> {
+pub fn read(document: &Document, prices: &Prices) -> Result<Read, ConfigError> {
     let mut root = document.root()?;
-    let events = events(&mut root)?;
+    let mut notes = Vec::new();
+    let events = events::events(&mut root, &mut notes)?;
     let delivery = stages::delivery(&mut root, &prices.quotas)?;
-    let partners = partners::partners(&mut root, delivery.max_attempts)?;
+    let partners = partners::partners(&mut root, delivery.max_attempts, &mut notes)?;
     let bus = stages::bus(&mut root, &events, &partners, &prices.quotas)?;
     let pipeline = Pipeline {
         outbox: stages::outbox(&mut root)?,
@@ -32,43 +44,14 @@ pub fn read(document: &Document, prices: &Prices) -> Result<Pipeline, ConfigErro
         delivery: delivery.stage,
     };
     root.finish()?;
-    Ok(pipeline)
-}
-
-fn events(root: &mut Table<'_>) -> Result<Events, ConfigError> {
-    let mut table = root.table("events")?.ok_or_else(|| root.missing("events"))?;
-    let priority_share = table.optional("priority_share", Share::parse_inside)?;
-    let priority_wait = table.optional("priority_wait", Seconds::parse_positive)?;
-    let priority = match (priority_share, priority_wait) {
-        (Some(share), Some(wait)) => Some(Priority { share, wait }),
-        (None, None) => None,
-        (Some(_), None) => return Err(table.missing("priority_wait")),
-        (None, Some(_)) => return Err(table.missing("priority_share")),
-    };
-    let bulk = table.optional("bulk", Count::parse_positive)?;
-    let within = table.optional("bulk_within", Seconds::parse_positive)?;
-    if bulk.is_none() && within.is_some() {
-        return Err(table.missing("bulk"));
+    // One measurement may be named twice.
+    let mut once: Vec<Note> = Vec::with_capacity(notes.len());
+    for note in notes {
+        if !once.contains(&note) {
+            once.push(note);
+        }
     }
-    let events = Events {
-        per_day: table.required("per_day", Count::parse_positive)?,
-        peak_factor: table.required("peak_factor", peak_factor)?,
-        size: table.optional("size", Bytes::parse_positive)?,
-        subscriptions: table.or("subscriptions", positive_ratio, "1")?,
-        priority,
-        bulk: bulk.map(|events| Bulk { events, within }),
-    };
-    table.finish()?;
-    Ok(events)
-}
-
-/// The busiest rate over the mean, at least one.
-fn peak_factor(typed: &str) -> Result<Ratio, String> {
-    let factor: Ratio = typed.parse().map_err(|error| format!("{error}"))?;
-    if *factor.exact() < Exact::one() {
-        return Err(format!("\"{typed}\": the peak is at least the mean, so its factor is at least 1"));
-    }
-    Ok(factor)
+    Ok(Read { pipeline, notes: once })
 }
 
 /// A ratio above zero.

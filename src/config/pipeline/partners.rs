@@ -1,19 +1,25 @@
 //! Partner classes, listed partners, and partners spread by a law.
 
+use super::measured::measured;
 use super::{ConfigError, Table};
+use crate::notice::Note;
 use crate::pipeline::{Class, Limits, Named, Partners, Spread};
-use crate::sizing::ServiceTime;
+use crate::sizing::{Basis, ServiceTime};
 use crate::units::{ArrivalRate, Count, Exact, Ratio, Seconds, Share};
 
 /// The largest exponent of Zipf's law that is taken; beyond it the first partner has everything.
 const LARGEST_EXPONENT: f64 = 10.0;
 
 /// Reads `[[class]]`, `[[partner]]` and `[partners]`.
-pub(super) fn partners(root: &mut Table<'_>, max_attempts: Option<u32>) -> Result<Partners, ConfigError> {
+pub(super) fn partners(
+    root: &mut Table<'_>,
+    max_attempts: Option<u32>,
+    notes: &mut Vec<Note>,
+) -> Result<Partners, ConfigError> {
     let mut classes: Vec<Class> = Vec::new();
     let mut shares: Vec<Option<Share>> = Vec::new();
     for mut table in root.tables("class")? {
-        let class = class(&mut table, &classes, max_attempts)?;
+        let class = class(&mut table, &classes, max_attempts, notes)?;
         shares.push(table.optional("share", str::parse::<Share>)?);
         table.finish()?;
         classes.push(class);
@@ -41,16 +47,17 @@ pub(super) fn partners(root: &mut Table<'_>, max_attempts: Option<u32>) -> Resul
     Partners::new(classes, named, spread, max_attempts.unwrap_or(1)).map_err(|error| root.error(error))
 }
 
-fn class(table: &mut Table<'_>, known: &[Class], max_attempts: Option<u32>) -> Result<Class, ConfigError> {
+fn class(
+    table: &mut Table<'_>,
+    known: &[Class],
+    max_attempts: Option<u32>,
+    notes: &mut Vec<Note>,
+) -> Result<Class, ConfigError> {
     let name = table.required("name", name)?;
     if known.iter().any(|class| class.name == name) {
         return Err(table.error_at("name", format!("there are two classes \"{name}\"")));
     }
-    let mean = table.required("mean", Seconds::parse_positive)?;
-    let service = match table.optional("scv", str::parse::<Ratio>)? {
-        Some(scv) => ServiceTime::with_scv(mean, scv.get()),
-        None => ServiceTime::exponential(mean),
-    };
+    let service = service(table, notes)?;
     let failure_share = table.or("failure_share", str::parse::<Share>, "0")?;
     if !failure_share.exact().is_zero() && max_attempts.is_none() {
         return Err(table.error_at(
@@ -60,12 +67,43 @@ fn class(table: &mut Table<'_>, known: &[Class], max_attempts: Option<u32>) -> R
     }
     Ok(Class {
         name,
-        service,
         failure_share,
-        failure_mean: table.optional("failure_mean", Seconds::parse_positive)?,
+        failure_mean: failure_mean(table, &service)?,
         limits: limits(table)?,
         ordered_keys: table.optional("ordered_keys", Count::parse_positive)?,
+        service,
     })
+}
+
+/// The mean of a failed attempt, which measured attempts have already.
+fn failure_mean(table: &mut Table<'_>, service: &ServiceTime) -> Result<Option<Seconds>, ConfigError> {
+    let mean = table.optional("failure_mean", Seconds::parse_positive)?;
+    if mean.is_some() && matches!(service.basis, Basis::Measured { .. }) {
+        return Err(table.error_at("failure_mean", "the measured attempts have the failed ones among them"));
+    }
+    Ok(mean)
+}
+
+/// `mean` with `scv`, or `profile`: measured attempts, the failed ones included.
+fn service(table: &mut Table<'_>, notes: &mut Vec<Note>) -> Result<ServiceTime, ConfigError> {
+    let mean = table.optional("mean", Seconds::parse_positive)?;
+    let scv = table.optional("scv", str::parse::<Ratio>)?;
+    let measured = measured(table, "profile")?;
+    match (measured, mean, scv) {
+        (Some(measured), None, None) => {
+            if measured.profile.mean().is_zero() {
+                return Err(table.error_at("profile", "every attempt in it lasts 0 s"));
+            }
+            notes.extend(measured.notes);
+            Ok(ServiceTime::from_profile(&measured.profile))
+        }
+        (Some(_), _, _) => {
+            Err(table.error_at("profile", "it says mean and scv itself; give one or the other"))
+        }
+        (None, Some(mean), Some(scv)) => Ok(ServiceTime::with_scv(mean, scv.get())),
+        (None, Some(mean), None) => Ok(ServiceTime::exponential(mean)),
+        (None, None, _) => Err(table.missing("mean")),
+    }
 }
 
 /// `concurrency` and `rate`: what a partner accepts.

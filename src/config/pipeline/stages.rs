@@ -1,8 +1,8 @@
 //! A table for each stage.
 
+use super::objectives::objectives;
 use super::partners::limits;
-use crate::config::objectives::objectives;
-use crate::config::{ConfigError, Table};
+use super::{ConfigError, Table};
 use crate::pipeline::cost::Quotas;
 use crate::pipeline::{
     AbsenceAlarm, Broker, Bus, Delivery, Events, FanOut, Idempotency, Outbox, Partition, Partners, Queues,

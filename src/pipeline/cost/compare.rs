@@ -1,8 +1,8 @@
 //! Functions or a pool, for this traffic: break-even, spiky or steady, cold starts, and the prices that went in.
 
 use super::{Billed, ColdStartEffect, Cost, Item, MONTH_HOURS, NoPrice};
-use crate::pipeline::Bus;
 use crate::pipeline::queues::MONTH_S;
+use crate::pipeline::{Bus, LoadShape};
 use crate::sizing::{Demand, smallest_workers};
 use crate::units::{Count, Exact};
 use schemars::JsonSchema;
@@ -83,6 +83,10 @@ pub struct CostComparison {
     pub functions_per_million_attempts: f64,
     /// What a million attempts by the containers for the peak cost.
     pub containers_per_million_attempts: f64,
+    /// The share of the time in which the load is below the break-even rate of one container; absent where the load
+    /// was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_of_time_below_break_even: Option<f64>,
     /// What cold starts do; absent where nothing is known of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_start: Option<ColdStartEffect>,
@@ -107,13 +111,15 @@ impl Cost {
             peaks.extend(self.peak_row(billed, &usual, &Exact::whole(peak.into()))?);
         }
         let mean_s = usual.service.mean.get();
+        let break_even_of_one = self.break_even_per_s(self.container_hour()?, mean_s)?;
+        let below = |load: &LoadShape| load.share_of_time_below(break_even_of_one / usual.rate.get());
         let a_month = usual.rate.get() * MONTH_S;
         Ok(Some(CostComparison {
             currency: self.prices.currency.clone(),
             region: self.prices.region.clone(),
             cheaper: now.cheaper,
             mean_rate_per_s: usual.rate.get(),
-            break_even_rate_of_one_container_per_s: self.break_even_per_s(self.container_hour()?, mean_s)?,
+            break_even_rate_of_one_container_per_s: break_even_of_one,
             break_even_rate_per_s: now.break_even_rate_per_s,
             containers: now.containers,
             mean_utilisation_of_containers: usual.load().to_f64()
@@ -122,6 +128,7 @@ impl Cost {
             account_concurrency: self.account_concurrency.get(),
             functions_per_million_attempts: self.function_attempt(mean_s)? * 1e6,
             containers_per_million_attempts: now.containers_per_month / a_month * 1e6,
+            share_of_time_below_break_even: events.load.as_ref().map(below),
             cold_start: self
                 .cold_start
                 .as_ref()

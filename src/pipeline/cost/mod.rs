@@ -14,7 +14,8 @@ use super::need::{Need, Stage, StageName, Unit};
 use super::queues::{MONTH_S, Queues, empty_receives_a_month};
 use super::{Bus, Events, Partners};
 use crate::queueing::{erlang::erlang_b, staffing};
-use crate::units::{Count, Exact, Ratio};
+use crate::sizing::smallest_workers;
+use crate::units::{ArrivalRate, Count, Exact, Ratio};
 
 /// Hours of the month that monthly figures are for.
 const MONTH_HOURS: f64 = MONTH_S / 3600.0;
@@ -158,7 +159,7 @@ impl Cost {
         let workers = |growth: &Exact| delivery.workers_needed(events, partners, growth);
         let money =
             |name, value: &dyn Fn(&Exact) -> Option<f64>| Need::told(name, Unit::MoneyPerMonth, value);
-        Ok(vec![
+        let mut needs = vec![
             money("functions", &|growth| attempts(growth, second)),
             money("functions_kept_ready_for_the_peak", &|growth| {
                 let load = delivery.demand(events, partners, growth)?.load().to_f64();
@@ -171,7 +172,29 @@ impl Cost {
             money("machines_for_the_peak", &|growth| {
                 Some(self.machines(workers(growth)?) * machine * MONTH_HOURS)
             }),
-        ])
+        ];
+        if events.load.is_some() {
+            needs.push(money("containers_that_follow_the_load", &|growth| {
+                Some(self.containers_following(billed, growth)? * container * MONTH_HOURS)
+            }));
+        }
+        Ok(needs)
+    }
+
+    /// Containers on average if their number follows the measured load at once, up and down: the least that an
+    /// autoscaler can come to. `None` without a measured load.
+    fn containers_following(&self, billed: Billed<'_>, growth: &Exact) -> Option<f64> {
+        let Billed { events, partners, delivery, .. } = billed;
+        let usual = partners.demand(&events.deliveries(&events.mean_rate(growth))).ok()?;
+        events.load.as_ref()?.mean_of(|relative| {
+            let rate = ArrivalRate::new(usual.rate.exact() * &Exact::from_f64(relative)?)?;
+            if rate.is_zero() {
+                return Some(self.least_instances.get() as f64);
+            }
+            let demand = usual.at_rate(rate).ok()?;
+            let cores = demand.rate.offered_load(&delivery.cpu_per_attempt).to_f64();
+            Some(self.containers(smallest_workers(&demand, &delivery.objectives), cores))
+        })
     }
 
     /// The bus, the queues and the store, which cost the same with functions and with a pool.

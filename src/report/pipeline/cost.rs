@@ -39,6 +39,13 @@ fn facts(comparison: &CostComparison) -> Section {
             ),
         ),
     ];
+    if let Some(share) = comparison.share_of_time_below_break_even {
+        let steady = format!(
+            "the load is below the break-even of one container for {} of the time",
+            human::percent(share)
+        );
+        rows.push(fact("as measured", steady));
+    }
     rows.push(fact(
         "functions at once",
         format!(
