@@ -105,13 +105,13 @@ fn quantile_s(law: &ServiceLaw, cold: f64, extra_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng;
     use rand_distr::{Distribution, Exp};
-    use rand_pcg::Pcg64Mcg;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
 
     /// Counts cold starts one invocation after the other; of the idle instances the youngest is used.
     fn simulated(rate: f64, mean_s: f64, idle_s: f64, invocations: u32) -> f64 {
-        let mut random = Pcg64Mcg::seed_from_u64(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let (gap, service) = (Exp::new(rate).unwrap(), Exp::new(1.0 / mean_s).unwrap());
         // When each instance is free, the oldest instance first.
         let mut free_at: Vec<f64> = Vec::new();
