@@ -1,8 +1,10 @@
 //! `whsize pipeline`.
 
 use anyhow::Result;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use whsize::config::{Document, pipeline, prices};
+use whsize::pipeline::Chance;
 use whsize::report::{self, Report};
 
 /// What do the stages around the pool need, what breaks at 2, 5 and 10 times the volume, and what does it cost?
@@ -18,6 +20,9 @@ pub(crate) struct Args {
     /// Prices and limits to use instead of the bundled ones, entry by entry
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
+    /// Seed of the simulation of [isolation]; the same seed gives the same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 impl Args {
@@ -27,7 +32,8 @@ impl Args {
             None => prices::bundled()?,
         };
         let read = pipeline::read(&Document::read(&self.file)?, &prices)?;
-        let planned = read.pipeline.plan()?;
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let planned = read.pipeline.plan(Chance { seed: self.seed, threads })?;
         let mut report = report::pipeline::report(&read.pipeline, &planned)?;
         report.notes.extend(read.notes);
         Ok(report)

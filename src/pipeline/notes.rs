@@ -1,10 +1,14 @@
 //! What the reader of a plan should know, as facts; the words are made in one place.
 
+use super::isolation::Design;
 use super::need::{Need, StageName};
 use super::plan::{Pipeline, PipelinePlan};
 use crate::notice::Note;
 use crate::sizing::Basis;
 use crate::units::human;
+
+/// A wait that has grown by this factor is another wait.
+const MANY_TIMES: f64 = 3.0;
 
 /// One remark on a pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +68,15 @@ pub enum PipelineNote {
         /// p99 with them, in seconds.
         cold_s: f64,
     },
+    /// One partner in trouble makes everybody else wait.
+    OneHoldsUpAll {
+        /// The partner.
+        partner: String,
+        /// p99 of everybody else's wait in one pool, in seconds.
+        pooled_p99_s: f64,
+        /// The same with the partner apart.
+        apart_p99_s: f64,
+    },
     /// Functions for the peak exceed what the account runs.
     AccountConcurrency {
         /// Functions at once at the peak.
@@ -86,6 +99,7 @@ impl PipelineNote {
         let mut notes = broken_today(plan);
         notes.extend(one_process(pipeline, plan));
         notes.extend(one_class(plan));
+        notes.extend(one_holds_up_all(plan));
         notes.extend(cost(plan));
         notes.extend(exponential_assumed(pipeline));
         notes.extend(not_planned(plan));
@@ -124,6 +138,20 @@ fn one_class(plan: &PipelinePlan) -> Option<PipelineNote> {
             busy: class.share_of_busy_time,
         },
     )
+}
+
+/// Worth a warning where the trouble multiplies everybody's wait and apart does not.
+fn one_holds_up_all(plan: &PipelinePlan) -> Option<PipelineNote> {
+    let isolation = plan.isolation.as_ref()?;
+    let outcome = |design| isolation.designs.iter().find(|outcome| outcome.design == design);
+    let (pooled, apart) = (outcome(Design::Pooled)?, outcome(Design::PartnerApart)?);
+    (pooled.p99_s > MANY_TIMES * pooled.healthy_p99_s && pooled.p99_s > MANY_TIMES * apart.p99_s).then(|| {
+        PipelineNote::OneHoldsUpAll {
+            partner: isolation.partner.clone(),
+            pooled_p99_s: pooled.p99_s,
+            apart_p99_s: apart.p99_s,
+        }
+    })
 }
 
 fn cost(plan: &PipelinePlan) -> Vec<PipelineNote> {
@@ -222,6 +250,15 @@ impl From<&PipelineNote> for Note {
                     human::duration(*warm_s)
                 ),
             ),
+            PipelineNote::OneHoldsUpAll { partner, pooled_p99_s, apart_p99_s } => Note::warning(
+                "one-holds-up-all",
+                format!(
+                    "in one pool the trouble of \"{partner}\" makes everyone else wait {} (p99); apart it would be {}",
+                    human::duration(*pooled_p99_s),
+                    human::duration(*apart_p99_s)
+                ),
+            )
+            .with_hint("cap what one partner may have in flight, or give it a queue and workers of its own"),
             PipelineNote::AccountConcurrency { functions, account } => Note::warning(
                 "account-concurrency",
                 format!(

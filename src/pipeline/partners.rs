@@ -1,7 +1,7 @@
 //! Who is delivered to: partners, large and small, and what their endpoints are like.
 
 use super::share::apportion;
-use crate::sizing::{Demand, DemandError, Retries, ServiceTime};
+use crate::sizing::{Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 use crate::units::{ArrivalRate, Count, Exact, Seconds, Share, human};
 
 /// The most partners that are planned for.
@@ -188,6 +188,12 @@ impl Partners {
             max_attempts: self.max_attempts,
             failure_mean: class.failure_mean.clone(),
         }
+    }
+
+    /// Attempts that a delivery to a class takes on average: 1 + retries.
+    #[must_use]
+    pub fn attempts_per_delivery(&self, class: &Class) -> f64 {
+        attempts_per_message(&class.failure_share, self.max_attempts).to_f64()
     }
 
     /// The share of deliveries to a class that exhaust their attempts: fᴿ.

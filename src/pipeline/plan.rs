@@ -5,8 +5,9 @@ use super::need::{Stage, StageName};
 use super::notes::PipelineNote;
 use super::queues::{PartnerPlan, PartnerQueues, Queues};
 use super::{AbsenceAlarm, Bus, Delivery, Events, FanOut, Outbox, Partners, Replay};
-use crate::sizing::DemandError;
-use crate::units::Exact;
+use super::{Chance, Isolation, IsolationError, IsolationPlan};
+use crate::sizing::{DemandError, smallest_workers};
+use crate::units::{Count, Exact};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,10 +34,12 @@ pub struct Pipeline {
     pub alarm: Option<AbsenceAlarm>,
     /// What it costs.
     pub cost: Option<Cost>,
+    /// One partner in trouble.
+    pub isolation: Option<Isolation>,
 }
 
 /// Why a pipeline cannot be planned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PipelineError {
     /// Today's load is out of range.
     #[error(transparent)]
@@ -44,6 +47,9 @@ pub enum PipelineError {
     /// A price is missing.
     #[error(transparent)]
     NoPrice(#[from] NoPrice),
+    /// Isolation cannot be simulated.
+    #[error(transparent)]
+    Isolation(#[from] IsolationError),
 }
 
 /// A class of partners in the plan.
@@ -104,6 +110,9 @@ pub struct PipelinePlan {
     /// Functions or a pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostComparison>,
+    /// What everybody else waits while one partner is in trouble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationPlan>,
 }
 
 impl PipelinePlan {
@@ -124,11 +133,11 @@ pub struct Planned {
 }
 
 impl Pipeline {
-    /// Plans every stage that there is.
+    /// Plans every stage that there is. Isolation is simulated with the given random numbers; all else is computed.
     ///
     /// # Errors
-    /// If today's load is out of range, or a price is missing.
-    pub fn plan(&self) -> Result<Planned, PipelineError> {
+    /// If today's load is out of range, a price is missing, or isolation cannot be simulated.
+    pub fn plan(&self, chance: Chance) -> Result<Planned, PipelineError> {
         let one = Exact::one();
         let events = &self.events;
         let deliveries = events.deliveries(&events.peak_rate(&one));
@@ -137,12 +146,18 @@ impl Pipeline {
         let queues = queues.transpose()?;
         let cost = self.cost.as_ref().map(|cost| cost.compare(self.billed())).transpose()?.flatten();
         let stages = self.stages(queues.as_ref())?;
+        let workers = smallest_workers(&demand, &self.delivery.objectives);
+        let isolation = self.isolation.as_ref().map(|isolation| {
+            let workers = self.delivery.workers.map_or(workers, Count::get);
+            let objectives = &self.delivery.objectives;
+            isolation.plan(events, &self.partners, objectives, workers, queues.as_ref(), chance)
+        });
         let plan = PipelinePlan {
             events_mean_rate_per_s: events.mean_rate(&one).to_f64(),
             events_peak_rate_per_s: events.peak_rate(&one).to_f64(),
             deliveries_peak_rate_per_s: deliveries.to_f64(),
             offered_load_erlangs: demand.load().to_f64(),
-            workers: crate::sizing::smallest_workers(&demand, &self.delivery.objectives),
+            workers,
             partners: self.partners.all().len(),
             classes: self.classes(&deliveries)?,
             holds_today: stages.iter().all(Stage::holds_today),
@@ -150,6 +165,7 @@ impl Pipeline {
             stages,
             partners_first_to_break: queues.as_ref().map_or_else(Vec::new, PartnerQueues::first_to_break),
             cost,
+            isolation: isolation.transpose()?,
         };
         let notes = PipelineNote::all(self, &plan);
         Ok(Planned { plan, notes })

@@ -67,6 +67,12 @@ impl QueueKind {
         Ok(kind)
     }
 
+    /// Keys with one attempt in flight each; `None` where deliveries are not ordered.
+    #[must_use]
+    pub fn ordered_keys(&self) -> Option<u64> {
+        self.ordered_keys
+    }
+
     /// Attempts after the first, a delivery.
     #[must_use]
     pub fn retries(&self) -> &Exact {

@@ -2,7 +2,7 @@
 
 use super::Events;
 use super::need::{Need, Stage, StageName, Unit};
-use super::partners::{Limits, Partners};
+use super::partners::{Class, Limits, Partners};
 use super::queue::QueueKind;
 use crate::sizing::DemandError;
 use crate::units::{Count, Exact, Ratio, Seconds, Share};
@@ -69,6 +69,17 @@ pub(super) struct PartnerQueues<'a> {
     of_partner: Vec<(usize, f64)>,
 }
 
+/// A partner's queue as it is simulated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnQueue {
+    /// The kind, as an index.
+    pub(super) kind: usize,
+    /// Attempts a second at today's peak.
+    pub(super) rate_per_s: f64,
+    /// Keys with one attempt in flight each.
+    pub(super) ordered_keys: Option<u64>,
+}
+
 impl<'a> PartnerQueues<'a> {
     pub(super) fn new(
         queues: &'a Queues,
@@ -121,8 +132,33 @@ impl<'a> PartnerQueues<'a> {
         })
     }
 
+    /// The queue of each partner, the largest first.
+    pub(super) fn own_queues(&self) -> impl Iterator<Item = OwnQueue> + '_ {
+        self.of_partner.iter().map(|(kind, rate)| OwnQueue {
+            kind: *kind,
+            rate_per_s: *rate,
+            ordered_keys: self.kinds[*kind].ordered_keys(),
+        })
+    }
+
+    /// The attempts at once that a queue of this kind gets at a rate.
+    pub(super) fn concurrency_at(&self, kind: usize, rate: f64) -> u64 {
+        self.kinds.get(kind).map_or(1, |kind| kind.concurrency(rate))
+    }
+
+    /// The attempts at once of one partner at today's peak.
+    pub(super) fn concurrency_of(&self, partner: usize) -> u64 {
+        self.of_partner.get(partner).map_or(1, |(kind, rate)| self.concurrency_at(*kind, *rate))
+    }
+
+    /// The class of the partners with queues of this kind.
+    pub(super) fn class_of_kind(&self, kind: usize) -> Option<&Class> {
+        let partner = self.of_partner.iter().position(|(other, _)| *other == kind)?;
+        self.partners.class_of(self.partners.all().get(partner)?)
+    }
+
     /// The attempts at once that all partners' queues keep apart.
-    fn concurrency(&self, growth: f64) -> f64 {
+    pub(super) fn concurrency(&self, growth: f64) -> f64 {
         self.each().map(|(kind, rate)| kind.concurrency(rate * growth) as f64).sum()
     }
 
@@ -233,13 +269,13 @@ pub fn empty_receives_a_month(queues: f64, pollers: &Count, poll_wait: &Seconds)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::events::tests::million;
     use super::super::partners::Class;
     use super::super::partners::tests::{class, zipf};
     use super::*;
 
-    fn queues() -> Queues {
+    pub(crate) fn queues() -> Queues {
         Queues {
             wait: "5".parse().unwrap(),
             limits: Limits { concurrency: Some("8".parse().unwrap()), rate: None },

@@ -41,6 +41,13 @@ fn full() -> String {
     fs::read_to_string("docs/examples/pipeline-full.toml").unwrap()
 }
 
+/// The full example without what is simulated, which takes its time.
+fn computed() -> String {
+    let full = full();
+    let (before, after) = (full.find("[isolation]").unwrap(), full.find("[cost]").unwrap());
+    format!("{}{}", &full[..before], &full[after..])
+}
+
 /// A need of a stage, out of the JSON of a run.
 fn need(output: &Output, stage: &str, need: &str) -> Value {
     let stages = output.field("stages");
@@ -135,17 +142,43 @@ fn what_is_over_its_limit_today_is_a_no() {
     let short = File::new("short", &base().replace("workers = 6", "workers = 3"));
     let output = short.run(&[]);
     assert!(output.code == 1 && output.stdout.starts_with("No: 100,000 events a day"), "{output:?}");
-    let missing = File::new("missing", &full().replace("1.5M", "1.49M"));
+    let missing = File::new("missing", &computed().replace("1.5M", "1.49M"));
     let output = missing.run(&[]);
     assert!(output.code == 1 && output.stdout.contains("absence alarm"), "{output:?}");
 }
 
 #[test]
 fn ten_thousand_partners_are_planned() {
-    let file = File::new("many", &full().replace("count = 400", "count = 10000"));
+    let file = File::new("many", &computed().replace("count = 400", "count = 10000"));
     let output = file.run(&["--format", "json"]);
     assert_eq!(output.number("partners"), 10_000.0);
     assert_matches("pipeline", &output.json());
+}
+
+#[test]
+fn one_slow_partner_is_everybodys_trouble_in_one_pool_only() {
+    let slow = base()
+        .replace("wait = \"500ms\"", "wait = \"500ms\"\n[isolation]\nslow_mean = \"20s\"\nlength = \"5m\"")
+        + "[partners]\ncount = 5\ndistribution = \"zipf\"\n";
+    let file = File::new("isolation", &slow);
+    let output = file.run(&["--format", "json"]);
+    assert_matches("pipeline", &output.json());
+    let designs = output.field("isolation.designs");
+    let [pooled, apart] = [0, 1].map(|index| designs[index].clone());
+    assert_eq!(
+        (pooled["design"].clone(), apart["design"].clone()),
+        ("pooled".into(), "partner_apart".into())
+    );
+    assert!(pooled["p99_s"].as_f64().unwrap() > 60.0 && apart["p99_s"].as_f64().unwrap() < 10.0, "{designs}");
+    assert!(file.run(&[]).stdout.contains("makes everyone else wait"));
+    assert_eq!(file.run(&["--seed", "1", "--format", "json"]).stdout, output.stdout);
+    assert_ne!(file.run(&["--seed", "2", "--format", "json"]).stdout, output.stdout);
+    for (table, reason) in
+        [("[isolation]\n", "it says no trouble"), ("[isolation]\nburst = 5\n", "nobody else")]
+    {
+        let output = File::new("no-trouble", &(base() + table)).run(&[]);
+        assert!(output.code == 2 && output.stderr.contains(reason), "{output:?}");
+    }
 }
 
 #[test]
@@ -249,7 +282,7 @@ proptest! {
     fn a_mutated_file_gives_a_position_or_a_valid_plan(
         at in 0usize..2000, removed in 0usize..12, inserted in "[ -~\n]{0,6}|\\PC{0,3}",
     ) {
-        let text = full();
+        let text = computed();
         let at = at % text.len();
         let end = (at + removed).min(text.len());
         let mutated = format!("{}{inserted}{}", &text[..at], &text[end..]);

@@ -38,6 +38,7 @@ pub fn read(document: &Document, prices: &Prices) -> Result<Read, ConfigError> {
         replay: stages::replay(&mut root, &partners)?,
         alarm: stages::alarm(&mut root)?,
         cost: cost::cost(&mut root, &delivery.stage, prices)?,
+        isolation: stages::isolation(&mut root, &partners)?,
         bus,
         events,
         partners,

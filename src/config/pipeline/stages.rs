@@ -5,8 +5,8 @@ use super::partners::limits;
 use super::{ConfigError, Table};
 use crate::pipeline::cost::Quotas;
 use crate::pipeline::{
-    AbsenceAlarm, Broker, Bus, Delivery, Events, FanOut, Idempotency, Outbox, Partition, Partners, Queues,
-    Replay,
+    AbsenceAlarm, Broker, Bus, Delivery, Events, FanOut, Idempotency, Isolation, Outbox, Partition, Partners,
+    Queues, Replay,
 };
 use crate::units::{ArrivalRate, Bytes, Count, Ratio, Seconds, Share};
 
@@ -174,21 +174,39 @@ pub(super) fn queues(root: &mut Table<'_>) -> Result<Option<Queues>, ConfigError
 
 pub(super) fn replay(root: &mut Table<'_>, partners: &Partners) -> Result<Option<Replay>, ConfigError> {
     let Some(mut table) = root.table("replay")? else { return Ok(None) };
-    let partner = table.optional("partner", |typed| {
-        partners
-            .all()
-            .iter()
-            .position(|partner| partner.name == typed)
-            .ok_or_else(|| format!("there is no partner \"{typed}\""))
-    })?;
+    let partner = partner(&mut table, partners)?;
     let replay = Replay {
         messages: table.required("messages", Count::parse_positive)?,
-        partner: partner.unwrap_or(0),
+        partner,
         rate: table.required("rate", ArrivalRate::parse_positive)?,
         within: table.optional("within", Seconds::parse_positive)?,
     };
     table.finish()?;
     Ok(Some(replay))
+}
+
+/// `partner` by its name, else the largest.
+fn partner(table: &mut Table<'_>, partners: &Partners) -> Result<usize, ConfigError> {
+    let named = table.optional("partner", |typed| {
+        let rank = partners.all().iter().position(|partner| partner.name == typed);
+        rank.ok_or_else(|| format!("there is no partner \"{typed}\""))
+    })?;
+    Ok(named.unwrap_or(0))
+}
+
+pub(super) fn isolation(root: &mut Table<'_>, partners: &Partners) -> Result<Option<Isolation>, ConfigError> {
+    let Some(mut table) = root.table("isolation")? else { return Ok(None) };
+    let isolation = Isolation {
+        partner: partner(&mut table, partners)?,
+        slow_mean: table.optional("slow_mean", Seconds::parse_positive)?,
+        burst: table.optional("burst", Count::parse_positive)?,
+        length: table.or("length", Seconds::parse_positive, "30m")?,
+    };
+    if isolation.slow_mean.is_none() && isolation.burst.is_none() {
+        return Err(table.error("it says no trouble: give slow_mean, burst or both"));
+    }
+    table.finish()?;
+    Ok(Some(isolation))
 }
 
 pub(super) fn alarm(root: &mut Table<'_>) -> Result<Option<AbsenceAlarm>, ConfigError> {

@@ -2,6 +2,7 @@
 
 mod cost;
 mod explain;
+mod isolation;
 mod stages;
 
 use super::{Answer, Column, NotFinite, Report, Section, Table};
@@ -45,6 +46,9 @@ pub fn report(pipeline: &Pipeline, planned: &Planned) -> Result<Report, NotFinit
     report.sections.extend(plan.stages.iter().map(|stage| Section::Table(stages::table(stage, plan))));
     if !plan.partners_first_to_break.is_empty() {
         report.sections.push(Section::Table(stages::partners(plan)));
+    }
+    if let Some(isolation) = &plan.isolation {
+        report.sections.extend(isolation::sections(isolation));
     }
     if let Some(comparison) = &plan.cost {
         report.sections.extend(cost::sections(comparison));
