@@ -5,9 +5,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
-/// The largest file that is read, in bytes: a plan that a person wrote is far smaller.
-const LARGEST_FILE: u64 = 64 << 20;
-
 /// A TOML file as it was read.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -16,21 +13,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// If it cannot be read, is not UTF-8, or is larger than 64 MiB.
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let trouble = |message: String| ConfigError { file: file.to_owned(), at: None, message };
-        let size = std::fs::metadata(file).map_err(|error| trouble(error.to_string()))?.len();
-        if size > LARGEST_FILE {
-            return Err(trouble(format!("it has {size} bytes; files of up to {LARGEST_FILE} are read")));
-        }
-        let text = std::fs::read_to_string(file).map_err(|error| trouble(error.to_string()))?;
-        Ok(Document::new(file, text))
-    }
-
-    /// A file whose text is at hand.
+    /// A file with its text.
     #[must_use]
     pub fn new(file: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Document { file: file.into(), text: text.into() }

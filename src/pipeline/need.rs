@@ -147,7 +147,10 @@ fn breaking_point(holds: impl Fn(&Exact) -> bool) -> Option<f64> {
             high = middle;
         }
     }
-    Some(low)
+    // What holds at a growth that is computed holds there, however near the search came from below.
+    let reached =
+        |growth: &&f64| low < **growth && low > **growth * (1.0 - 2.0 * PRECISION) && holds(**growth);
+    Some(GROWTH.map(f64::from).iter().find(reached).copied().unwrap_or(low))
 }
 
 /// A stage of the pipeline.
@@ -263,6 +266,14 @@ mod tests {
             let holds: Vec<bool> = need.at.iter().map(|at| at.holds).collect();
             assert_eq!(holds, GROWTH.map(|growth| 100.0 * f64::from(growth) <= limit));
         }
+    }
+
+    #[test]
+    fn a_need_that_is_just_within_its_limit_breaks_there_and_not_before() {
+        let need = Need::limited("need", Unit::Count, Some(120_000.0), linear(120_000.0));
+        assert_eq!((need.holds_today(), need.breaks_at_growth), (true, Some(1.0)));
+        let need = Need::limited("need", Unit::Count, Some(120_000.0), linear(24_000.0));
+        assert_eq!(need.breaks_at_growth, Some(5.0));
     }
 
     #[test]

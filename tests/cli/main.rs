@@ -1,6 +1,7 @@
 //! The commands as a user runs them: arguments in, text and exit code out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
 
+mod cases;
 mod diagnose;
 mod docs;
 mod drain;
