@@ -28,7 +28,7 @@ pub struct Class {
 }
 
 /// What a partner accepts.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Limits {
     /// Attempts at the same time.
     pub concurrency: Option<Count>,
@@ -188,6 +188,15 @@ impl Partners {
             max_attempts: self.max_attempts,
             failure_mean: class.failure_mean.clone(),
         }
+    }
+
+    /// One delivery a second to a class: what an attempt takes, and how many a delivery needs.
+    ///
+    /// # Errors
+    /// If the service time of an attempt is zero or out of range.
+    pub fn attempts(&self, class: &Class) -> Result<Demand, DemandError> {
+        let one = a_second(Exact::one(), self.max_attempts)?;
+        self.retries(class, one).demand(class.service.clone(), 1.0)
     }
 
     /// Attempts that a delivery to a class takes on average: 1 + retries.

@@ -159,7 +159,7 @@ impl Pipeline {
             offered_load_erlangs: demand.load().to_f64(),
             workers,
             partners: self.partners.all().len(),
-            classes: self.classes(&deliveries)?,
+            classes: self.classes()?,
             holds_today: stages.iter().all(Stage::holds_today),
             first_to_break: first_to_break(&stages),
             stages,
@@ -196,26 +196,25 @@ impl Pipeline {
         Ok(stages.into_iter().flatten().collect())
     }
 
-    fn classes(&self, deliveries: &Exact) -> Result<Vec<ClassPlan>, DemandError> {
+    fn classes(&self) -> Result<Vec<ClassPlan>, DemandError> {
         let partners = &self.partners;
-        let total = partners.demand(deliveries)?.load().to_f64();
-        let one =
-            crate::units::ArrivalRate::new(Exact::one()).ok_or(DemandError::Nothing { what: "rate" })?;
-        let plans = partners.classes().iter().zip(partners.class_shares()).enumerate().map(
-            |(index, (class, share))| {
-                let attempt = partners.retries(class, one.clone()).demand(class.service.clone(), 1.0)?;
-                let busy = (deliveries * share).to_f64() * attempt.load().to_f64();
-                Ok(ClassPlan {
-                    name: class.name.clone(),
-                    partners: partners.all().iter().filter(|partner| partner.class == index).count(),
-                    share_of_deliveries: share.to_f64(),
-                    service_mean_s: attempt.service.mean.get(),
-                    attempts_per_delivery: attempt.rate.get(),
-                    share_of_busy_time: busy / total,
-                })
-            },
-        );
-        plans.collect()
+        let classes = partners.classes().iter().zip(partners.class_shares()).enumerate();
+        let plans = classes.map(|(index, (class, share))| {
+            let attempts = partners.attempts(class)?;
+            Ok(ClassPlan {
+                name: class.name.clone(),
+                partners: partners.all().iter().filter(|partner| partner.class == index).count(),
+                share_of_deliveries: share.to_f64(),
+                service_mean_s: attempts.service.mean.get(),
+                attempts_per_delivery: attempts.rate.get(),
+                // The time of a delivery to the class, until all classes are there to divide by.
+                share_of_busy_time: attempts.load().to_f64() * share.to_f64(),
+            })
+        });
+        let mut plans: Vec<ClassPlan> = plans.collect::<Result<_, DemandError>>()?;
+        let all: f64 = plans.iter().map(|class| class.share_of_busy_time).sum();
+        plans.iter_mut().for_each(|class| class.share_of_busy_time /= all);
+        Ok(plans)
     }
 }
 

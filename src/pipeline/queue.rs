@@ -1,9 +1,9 @@
 //! One partner's queue: its concurrency, its throttle, its own wait.
 
-use super::partners::{Class, Limits, Partners};
+use super::partners::Limits;
 use crate::queueing::{Pool, staffing};
-use crate::sizing::DemandError;
-use crate::units::{ArrivalRate, Exact, Seconds};
+use crate::sizing::Demand;
+use crate::units::{ArrivalRate, Count, Exact, Seconds};
 
 /// More attempts at once than any partner takes.
 const MOST_CONCURRENCY: u64 = 1_000_000_000;
@@ -32,30 +32,20 @@ pub struct QueueKind {
 }
 
 impl QueueKind {
-    /// The queue of a partner of `class` with these limits and a mean wait of at most `wait`.
-    ///
-    /// # Errors
-    /// If the service time of an attempt is zero or out of range.
-    pub fn new(
-        partners: &Partners,
-        class: &Class,
-        limits: &Limits,
-        wait: &Seconds,
-    ) -> Result<Self, DemandError> {
-        // One delivery a second tells the mix of an attempt and the attempts of a delivery.
-        let one = ArrivalRate::new(Exact::one()).ok_or(DemandError::Nothing { what: "rate" })?;
-        let attempt = partners.retries(class, one).demand(class.service.clone(), 1.0)?;
+    /// The queue of a partner with these limits and a mean wait of at most `wait`. `attempts` is the demand of one
+    /// delivery a second to its class: what an attempt takes, and how many a delivery needs.
+    #[must_use]
+    pub fn new(attempts: &Demand, ordered_keys: Option<Count>, limits: &Limits, wait: &Seconds) -> Self {
         let by_rate =
-            limits.rate.as_ref().map(|rate| ceil_at_least_one(&rate.offered_load(&attempt.service.mean)));
-        let bounds =
-            [limits.concurrency.map(|most| most.get()), by_rate, class.ordered_keys.map(|keys| keys.get())];
+            limits.rate.as_ref().map(|rate| ceil_at_least_one(&rate.offered_load(&attempts.service.mean)));
+        let bounds = [limits.concurrency.map(Count::get), by_rate, ordered_keys.map(Count::get)];
         let mut kind = QueueKind {
-            service_mean_s: attempt.service.mean.get(),
-            variability: attempt.variability(),
+            service_mean_s: attempts.service.mean.get(),
+            variability: attempts.variability(),
             most_concurrency: bounds.into_iter().flatten().min(),
             throttle_per_s: limits.rate.as_ref().map(ArrivalRate::get),
-            ordered_keys: class.ordered_keys.map(|keys| keys.get()),
-            retries: attempt.rate.exact().minus(&Exact::one()).unwrap_or_else(Exact::zero),
+            ordered_keys: ordered_keys.map(Count::get),
+            retries: attempts.rate.exact().minus(&Exact::one()).unwrap_or_else(Exact::zero),
             wait_s: wait.get(),
             sustained_per_s: None,
         };
@@ -64,7 +54,7 @@ impl QueueKind {
                 kind.wait_of(kind.most(), rate).is_some_and(|wait| wait <= kind.wait_s)
             })
         });
-        Ok(kind)
+        kind
     }
 
     /// Keys with one attempt in flight each; `None` where deliveries are not ordered.
@@ -185,13 +175,15 @@ fn ceil_at_least_one(load: &Exact) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::partners::tests::class;
+    use super::super::partners::{Class, Partners};
     use super::*;
     use proptest::prelude::*;
 
     fn kind(class: Class, concurrency: &str, rate: &str, wait: &str) -> QueueKind {
         let limits = Limits { concurrency: concurrency.parse().ok(), rate: rate.parse().ok() };
         let partners = Partners::new(vec![class.clone()], vec![], None, 3).unwrap();
-        QueueKind::new(&partners, &class, &limits, &wait.parse().unwrap()).unwrap()
+        let attempts = partners.attempts(&class).unwrap();
+        QueueKind::new(&attempts, class.ordered_keys, &limits, &wait.parse().unwrap())
     }
 
     #[test]

@@ -4,10 +4,12 @@ use super::Events;
 use super::need::{Need, Stage, StageName, Unit};
 use super::partners::{Class, Limits, Partners};
 use super::queue::QueueKind;
-use crate::sizing::DemandError;
+use crate::sizing::{Demand, DemandError};
 use crate::units::{Count, Exact, Ratio, Seconds, Share};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Seconds of the month that monthly figures are for: 30 days.
 pub(super) const MONTH_S: f64 = 2_592_000.0;
@@ -87,19 +89,22 @@ impl<'a> PartnerQueues<'a> {
         events: &Events,
     ) -> Result<Self, DemandError> {
         let deliveries = events.deliveries(&events.peak_rate(&Exact::one())).to_f64();
-        let mut known: Vec<((usize, &Limits), usize)> = Vec::new();
+        let attempts: Vec<Demand> =
+            partners.classes().iter().map(|class| partners.attempts(class)).collect::<Result<_, _>>()?;
+        let mut known: BTreeMap<(usize, &Limits), usize> = BTreeMap::new();
         let mut kinds: Vec<QueueKind> = Vec::new();
         let mut of_partner = Vec::with_capacity(partners.all().len());
         for partner in partners.all() {
-            let key = (partner.class, &partner.limits);
-            let kind = match known.iter().find(|(other, _)| *other == key) {
-                Some((_, kind)) => *kind,
-                None => {
-                    let class = partners.class_of(partner).ok_or(DemandError::Nothing { what: "class" })?;
+            let kind = match known.entry((partner.class, &partner.limits)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => {
+                    let (class, attempts) = partners
+                        .class_of(partner)
+                        .zip(attempts.get(partner.class))
+                        .ok_or(DemandError::Nothing { what: "class" })?;
                     let limits = partner.limits.or(&class.limits).or(&queues.limits);
-                    kinds.push(QueueKind::new(partners, class, &limits, &queues.wait)?);
-                    known.push((key, kinds.len() - 1));
-                    kinds.len() - 1
+                    kinds.push(QueueKind::new(attempts, class.ordered_keys, &limits, &queues.wait));
+                    *unknown.insert(kinds.len() - 1)
                 }
             };
             of_partner.push((kind, deliveries * partner.share * (1.0 + kinds[kind].retries().to_f64())));

@@ -6,6 +6,7 @@ use crate::notice::Note;
 use crate::pipeline::{Class, Limits, Named, Partners, Spread};
 use crate::sizing::{Basis, ServiceTime};
 use crate::units::{ArrivalRate, Count, Exact, Ratio, Seconds, Share};
+use std::collections::BTreeSet;
 
 /// The largest exponent of Zipf's law that is taken; beyond it the first partner has everything.
 const LARGEST_EXPONENT: f64 = 10.0;
@@ -25,9 +26,14 @@ pub(super) fn partners(
         classes.push(class);
     }
     let mut named: Vec<Named> = Vec::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
     for mut table in root.tables("partner")? {
-        named.push(self::named(&mut table, &named, &classes)?);
+        let partner = self::named(&mut table, &classes)?;
+        if !names.insert(partner.name.clone()) {
+            return Err(table.error_at("name", format!("there are two partners \"{}\"", partner.name)));
+        }
         table.finish()?;
+        named.push(partner);
     }
     let spread = match root.table("partners")? {
         Some(mut table) => {
@@ -114,11 +120,8 @@ pub(super) fn limits(table: &mut Table<'_>) -> Result<Limits, ConfigError> {
     })
 }
 
-fn named(table: &mut Table<'_>, known: &[Named], classes: &[Class]) -> Result<Named, ConfigError> {
+fn named(table: &mut Table<'_>, classes: &[Class]) -> Result<Named, ConfigError> {
     let name = table.required("name", name)?;
-    if known.iter().any(|partner| partner.name == name) {
-        return Err(table.error_at("name", format!("there are two partners \"{name}\"")));
-    }
     let class = table.optional("class", |typed| {
         classes.iter().position(|class| class.name == typed).ok_or_else(|| {
             let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();

@@ -82,9 +82,9 @@ fn headline(pipeline: &Pipeline, plan: &PipelinePlan) -> String {
     match &plan.first_to_break {
         None => format!("{volume} hold today, and no limit breaks up to 1000 times as many."),
         Some(first) if plan.holds_today => format!(
-            "{volume} hold today; the first limit to break is in the {} stage, at {} times the volume: {}.",
+            "{volume} hold today; the first limit to break is in the {} stage, {}: {}.",
             first.stage.in_words(),
-            human::significant(first.growth, 3),
+            stages::when(first.growth),
             need(first.need)
         ),
         Some(first) => {

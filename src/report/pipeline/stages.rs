@@ -18,8 +18,7 @@ pub(super) fn table(stage: &Stage, plan: &PipelinePlan) -> Table {
     let name = capitalised(stage.stage.in_words());
     let title = match (stage.binding, stage.breaks_at_growth) {
         (Some(need), Some(growth)) if growth >= 1.0 => {
-            let growth = human::significant(growth, 3);
-            format!("{name}: the first limit is {}, at {growth} times the volume", in_words(need))
+            format!("{name}: the first limit is {}, {}", in_words(need), when(growth))
         }
         (Some(need), _) => format!("{name}: {} is over its limit today", in_words(need)),
         (None, _) => name,
@@ -42,6 +41,15 @@ pub(super) fn table(stage: &Stage, plan: &PipelinePlan) -> Table {
         ]);
     }
     table
+}
+
+/// At what growth a limit breaks, in words.
+pub(super) fn when(growth: f64) -> String {
+    if growth == 1.0 {
+        "with any rise of the volume".to_owned()
+    } else {
+        format!("at {} times the volume", human::significant(growth, 3))
+    }
 }
 
 /// The partners that break first.
