@@ -9,6 +9,7 @@ mod layout;
 mod load;
 mod output;
 mod packaging;
+mod pipeline;
 mod plot;
 mod queue_attributes;
 mod sandbox;
@@ -51,6 +52,7 @@ enum Command {
     Diagnose(Box<diagnose::Args>),
     Validate(Box<validate::Args>),
     Sandbox(Box<sandbox::Args>),
+    Pipeline(pipeline::Args),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -77,6 +79,7 @@ impl Command {
             Command::Diagnose(args) => args.run(),
             Command::Validate(args) => args.run(output),
             Command::Sandbox(args) => args.run(output),
+            Command::Pipeline(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

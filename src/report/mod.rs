@@ -14,6 +14,7 @@ mod json;
 pub mod layout;
 mod markdown;
 mod only;
+pub mod pipeline;
 pub mod sandbox;
 pub mod schema;
 mod section;

@@ -24,6 +24,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
         ("sandbox", envelope::<super::sandbox::Seen>("sandbox")),
         ("validate", envelope::<crate::validate::Validation>("validate")),
+        ("pipeline", envelope::<crate::pipeline::PipelinePlan>("pipeline")),
     ]
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
 
 mod autoscale;
+mod cases;
 mod diagnose;
 mod docs;
 mod drain;
@@ -11,6 +12,7 @@ mod ingest_metrics;
 mod ingest_percentiles;
 mod layout;
 mod mutated;
+mod pipeline;
 mod plot;
 mod schema;
 mod simulate;
