@@ -20,6 +20,7 @@
 //! rate, retries, surge ───────▶ Demand ─────────┼─sizing─▶ PoolSize ─layout─▶ Layout ─▶ manifests
 //! objectives ─────────────────▶ Objective ──────┘
 //! backlog, rates ─drain─▶ DrainPlan
+//! events, partners, prices ─plan─▶ PipelinePlan
 //! every result ─▶ Report ─▶ table, JSON
 //! ```
 //!
@@ -47,14 +48,21 @@
 
 pub mod arrivals;
 pub mod autoscale;
+pub mod config;
 pub mod diagnose;
+pub mod dispatch;
 pub mod drain;
+pub mod exposition;
 pub mod ingest;
 pub mod layout;
 pub mod notice;
+pub mod pipeline;
 pub mod profile;
 pub mod queueing;
+mod recent;
 pub mod report;
+pub mod sandbox;
 pub mod simulate;
 pub mod sizing;
 pub mod units;
+pub mod validate;

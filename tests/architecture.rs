@@ -29,6 +29,8 @@ const NOT_FOR_DOMAIN: &[&str] = &[
     "comfy_table",
     "serde_json",
     "tokio",
+    "toml",
+    "crate::config",
     "crate::report",
     "crate::ingest",
     "crate::dispatch",
@@ -37,7 +39,8 @@ const NOT_FOR_DOMAIN: &[&str] = &[
 
 /// Other arrows that must not exist: from a top-level module to a crate or a module of ours.
 const FORBIDDEN: &[(&str, &[&str])] = &[
-    ("report", &["crate::queueing", "crate::simulate::engine", "clap", "anyhow", "tokio"]),
+    ("report", &["crate::queueing", "crate::simulate::engine", "crate::config", "clap", "anyhow", "tokio"]),
+    ("config", &["clap", "anyhow", "comfy_table", "serde_json", "tokio", "crate::report"]),
     ("simulate", &["crate::queueing", "crate::sizing"]),
     ("queueing", &["crate::simulate", "crate::sizing"]),
     ("dispatch", &["crate::sizing", "crate::queueing", "crate::simulate", "clap", "anyhow"]),

@@ -6,14 +6,18 @@ mod drain;
 mod ingest;
 mod input;
 mod layout;
+mod load;
 mod output;
 mod packaging;
+mod pipeline;
 mod plot;
 mod queue_attributes;
+mod sandbox;
 mod save;
 mod service;
 mod simulate;
 mod size;
+mod validate;
 mod values;
 
 use anyhow::Result;
@@ -46,6 +50,9 @@ enum Command {
     Layout(Box<layout::Args>),
     Autoscale(Box<autoscale::Args>),
     Diagnose(Box<diagnose::Args>),
+    Validate(Box<validate::Args>),
+    Sandbox(Box<sandbox::Args>),
+    Pipeline(pipeline::Args),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -70,6 +77,9 @@ impl Command {
             Command::Layout(args) => args.run(),
             Command::Autoscale(args) => args.run(),
             Command::Diagnose(args) => args.run(),
+            Command::Validate(args) => args.run(output),
+            Command::Sandbox(args) => args.run(output),
+            Command::Pipeline(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

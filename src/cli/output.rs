@@ -80,6 +80,11 @@ impl Output {
         let _ = writeln!(err, "{style}error:{style:#} {error:#}");
     }
 
+    /// Whether only the answer is wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether the report is printed for a person.
     pub(crate) fn is_for_people(&self) -> bool {
         self.only.is_none() && self.format != Format::Json

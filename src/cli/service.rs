@@ -49,6 +49,11 @@ impl MeanArgs {
 }
 
 impl ServiceArgs {
+    /// The file of the profile, if one is given.
+    pub(crate) fn file(&self) -> Option<&str> {
+        self.source.profile.as_deref()
+    }
+
     /// The service time, if one is given.
     pub(crate) fn read(&self) -> Result<Option<Service>> {
         let service = self.source.read()?;

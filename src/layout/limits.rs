@@ -189,8 +189,8 @@ fn processes_per_pod(question: &Question) -> Vec<Limit> {
             format!("{MOST_PROCESSES} processes a pod, unless more are asked for"),
         )),
     }
-    if let (Some(pod), Some(process)) = (question.limits.pod_memory, question.limits.memory_per_process) {
-        let within = pod.get() / process.get().max(1);
+    if let (Some(pod), Some(process)) = (&question.limits.pod_memory, &question.limits.memory_per_process) {
+        let within = pod.exact().over(process.exact()).and_then(|processes| processes.floor()).unwrap_or(0);
         let words =
             format!("{pod} of memory a pod, which holds {} processes of {process}", human::count(within));
         processes.push(Limit::new(LimitName::PodMemory, within, words));

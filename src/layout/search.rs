@@ -119,7 +119,7 @@ fn impossible_alone(question: &Question, caps: &Caps) -> Option<Contradiction> {
         LimitName::LoopCpu | LimitName::VcpuPerPod => cpu.clone(),
         LimitName::PodMemory => {
             let memory =
-                question.limits.memory_per_process.map_or_else(String::new, |memory| memory.to_string());
+                question.limits.memory_per_process.as_ref().map_or_else(String::new, ToString::to_string);
             Limit::new(LimitName::MemoryPerProcess, 0, format!("{memory} of memory a process"))
         }
         LimitName::Database | LimitName::PgbouncerClients => {

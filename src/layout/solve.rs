@@ -92,7 +92,8 @@ impl Question {
         layout.memory_per_pod_bytes = self
             .limits
             .memory_per_process
-            .and_then(|each| each.get().checked_mul(deployment.processes_per_pod));
+            .as_ref()
+            .and_then(|each| (each.exact() * &Exact::whole(deployment.processes_per_pod.into())).ceil());
         layout.deployment = Some(deployment);
     }
 }

@@ -318,8 +318,8 @@ fn keeps_every_limit(question: &Question, found: &Deployment) -> Result<(), Test
     prop_assert!(limits.http_pool.is_none_or(|most| tasks <= most));
     prop_assert!(limits.pods.is_none_or(|most| found.pods <= most));
     prop_assert!(limits.broker_in_flight.is_none_or(|most| at_once <= most));
-    if let (Some(pod), Some(each)) = (limits.pod_memory, limits.memory_per_process) {
-        prop_assert!(found.processes_per_pod * each.get() <= pod.get());
+    if let (Some(pod), Some(each)) = (&limits.pod_memory, &limits.memory_per_process) {
+        prop_assert!(found.processes_per_pod as f64 * each.get() <= pod.get());
     }
     if let Some(mean) = &question.traffic.mean {
         let busy = question.traffic.cpu_per_attempt.exact().over(mean.exact()).unwrap();

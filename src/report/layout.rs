@@ -4,7 +4,7 @@ use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::layout::{
     Answered, CeilingVerdict, Database, Deployment, HostVerdict, Layout, Ports, PortsVerdict, Question,
 };
-use crate::units::human;
+use crate::units::{Bytes, human};
 use serde::Serialize;
 
 /// What `layout` was given, as the envelope shows it.
@@ -23,9 +23,9 @@ struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     vcpu_per_pod: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pod_memory_bytes: Option<u64>,
+    pod_memory_bytes: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    memory_per_process_bytes: Option<u64>,
+    memory_per_process_bytes: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_pods: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,8 +78,8 @@ fn inputs(question: &Question) -> Inputs {
         max_tasks_per_loop: limits.tasks_per_loop,
         http_pool: limits.http_pool,
         vcpu_per_pod: limits.vcpu_per_pod.as_ref().map(crate::units::Exact::to_f64),
-        pod_memory_bytes: limits.pod_memory.map(|memory| memory.get()),
-        memory_per_process_bytes: limits.memory_per_process.map(|memory| memory.get()),
+        pod_memory_bytes: limits.pod_memory.as_ref().map(Bytes::get),
+        memory_per_process_bytes: limits.memory_per_process.as_ref().map(Bytes::get),
         max_pods: limits.pods,
         broker_in_flight_limit: limits.broker_in_flight,
         downstream_limit_per_s: limits.downstream.as_ref().map(|limit| limit.get()),

@@ -14,11 +14,14 @@ mod json;
 pub mod layout;
 mod markdown;
 mod only;
+pub mod pipeline;
+pub mod sandbox;
 pub mod schema;
 mod section;
 pub mod simulate;
 pub mod size;
 mod table;
+pub mod validate;
 
 use crate::notice::Note;
 use serde::Serialize;

@@ -22,6 +22,9 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("autoscale-decide", envelope::<crate::autoscale::Decision>("autoscale-decide")),
         ("autoscale-replay", envelope::<crate::autoscale::Outcome>("autoscale-replay")),
         ("diagnose", envelope::<crate::diagnose::Diagnosis>("diagnose")),
+        ("sandbox", envelope::<super::sandbox::Seen>("sandbox")),
+        ("validate", envelope::<crate::validate::Validation>("validate")),
+        ("pipeline", envelope::<crate::pipeline::PipelinePlan>("pipeline")),
     ]
 }
 

@@ -250,11 +250,11 @@ fn notes(inputs: &Inputs, compared: &Compared) -> Vec<Note> {
                 human::counted(inputs.workers, "worker")
             ),
         ));
-    } else if !compared.simulated.warm_up_settled {
+    } else if compared.simulated.warm_up_settled == Some(false) {
         notes.push(
             Note::warning(
                 "not-settled",
-                "no steady state was seen to begin within the first half of the run",
+                "the waits still rise after three fifths of the run: this is not their steady state",
             )
             .with_hint("give a longer --duration, or a --warm-up of your own"),
         );

@@ -3,9 +3,11 @@
 /// Leading mantissa bits that choose the bucket: 128 buckets an octave, each at most 0.8% wide.
 const MANTISSA_BITS: u32 = 7;
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
-/// The smallest and largest wait that is told apart, as exponents of two: 0.9 ps and two thousand years.
-const SMALLEST_EXPONENT: u64 = 1023 - 40;
-const LARGEST_EXPONENT: u64 = 1023 + 36;
+/// The smallest and largest wait that is told apart, as exponents of two: 0.2 ns and 136 years.
+const SMALLEST_EXPONENT: u64 = 1023 - 32;
+const LARGEST_EXPONENT: u64 = 1023 + 32;
+/// Buckets of an octave.
+const OCTAVE: usize = 1 << MANTISSA_BITS;
 const FIRST: u64 = SMALLEST_EXPONENT << MANTISSA_BITS;
 const LAST: u64 = (LARGEST_EXPONENT << MANTISSA_BITS) - 1;
 
@@ -14,32 +16,39 @@ const LAST: u64 = (LARGEST_EXPONENT << MANTISSA_BITS) - 1;
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     counts: Vec<u64>,
+    /// A bit for each of the 64 octaves in use.
+    octaves: u64,
 }
 
 impl Recorder {
     pub(super) fn new() -> Self {
-        Recorder { counts: vec![0; (LAST - FIRST + 1) as usize] }
+        Recorder { counts: vec![0; (LAST - FIRST + 1) as usize], octaves: 0 }
     }
 
     /// Records waits of at least 0 s. A wait of 0 falls into the first bucket.
     #[inline(always)]
     pub(super) fn record(&mut self, wait: f64) {
-        self.counts[((wait.to_bits() >> SHIFT).clamp(FIRST, LAST) - FIRST) as usize] += 1;
+        let bucket = (wait.to_bits() >> SHIFT).clamp(FIRST, LAST) - FIRST;
+        self.counts[bucket as usize] += 1;
+        self.octaves |= 1 << (bucket >> MANTISSA_BITS);
     }
 
     /// What was recorded since the last call, without the first bucket, and starts anew.
     pub(super) fn take(&mut self) -> Histogram {
         self.counts[0] = 0;
-        let Some(low) = self.counts.iter().position(|&count| count > 0) else { return Histogram::default() };
-        let high = self.counts.iter().rposition(|&count| count > 0).unwrap_or(low);
-        let used = &mut self.counts[low..=high];
-        let histogram = Histogram { first: low, counts: used.to_vec() };
-        used.fill(0);
+        let first = self.octaves.trailing_zeros() as usize * OCTAVE;
+        let end = (64 - self.octaves.leading_zeros() as usize) * OCTAVE;
+        self.octaves = 0;
+        let octaves = self.counts.get_mut(first..end).unwrap_or_default();
+        let Some(low) = octaves.iter().position(|&count| count > 0) else { return Histogram::default() };
+        let high = octaves.iter().rposition(|&count| count > 0).unwrap_or(low);
+        let histogram = Histogram { first: first + low, counts: octaves[low..=high].to_vec() };
+        octaves.fill(0);
         histogram
     }
 }
 
-/// The counts of the buckets in use. Waits of 0 (and below a picosecond) are not in it.
+/// The counts of the buckets in use. Waits of 0 (and below 0.2 ns) are not in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Histogram {
     /// Bucket that the first count belongs to.
@@ -69,6 +78,11 @@ impl Histogram {
         }
     }
 
+    /// Entries in this bucket and above.
+    fn count_from(&self, bucket: usize) -> u64 {
+        self.counts.iter().skip(bucket.saturating_sub(self.first)).sum()
+    }
+
     /// The wait that a share `quantile` of `total` entries does not exceed, where the entries outside of the histogram
     /// did not wait: interpolated linearly within its bucket.
     pub(super) fn quantile(&self, quantile: f64, total: u64) -> f64 {
@@ -89,6 +103,46 @@ impl Histogram {
         // Reached only by rounding of a rank at the very end.
         lower_edge(self.first + self.counts.len())
     }
+}
+
+/// The interval of a quantile of the waits in `parts`, pairs of a histogram and its number of entries, one a replication.
+///
+/// It is the interval of the share beyond, inverted (Woodruff, "Confidence intervals for medians and other position
+/// measures", JASA 47, 1952): from the last bucket edge that surely more waits reach than the quantile leaves, to the first
+/// that surely fewer do. `share` gives that interval from (count, entries) pairs.
+pub(super) fn quantile_interval(
+    quantile: f64,
+    parts: &[(&Histogram, u64)],
+    share: impl Fn(&[(f64, f64)]) -> Option<[f64; 2]>,
+) -> Option<[f64; 2]> {
+    let used =
+        || parts.iter().map(|(histogram, _)| histogram).filter(|histogram| !histogram.counts.is_empty());
+    let first = used().map(|histogram| histogram.first).min().unwrap_or(0);
+    let end = used().map(|histogram| histogram.first + histogram.counts.len()).max().unwrap_or(0);
+    let share_from = |bucket: usize| {
+        let pair =
+            |&(histogram, total): &(&Histogram, u64)| (histogram.count_from(bucket) as f64, total as f64);
+        share(&parts.iter().map(pair).collect::<Vec<_>>())
+    };
+    share_from(first)?;
+    let (mut more, mut fewer) = (0.0, 0.0);
+    let first_bucket = |holds: &dyn Fn([f64; 2]) -> bool| {
+        let (mut below, mut above) = (first, end);
+        while below < above {
+            let middle = below + (above - below) / 2;
+            if share_from(middle).is_some_and(holds) { above = middle } else { below = middle + 1 }
+        }
+        above
+    };
+    let no_longer_more = first_bucket(&|[low, _]| low < 1.0 - quantile);
+    if no_longer_more > first {
+        more = lower_edge(no_longer_more - 1);
+    }
+    let surely_fewer = first_bucket(&|[_, high]| high <= 1.0 - quantile);
+    if surely_fewer > first {
+        fewer = lower_edge(surely_fewer);
+    }
+    Some([more, fewer])
 }
 
 fn lower_edge(bucket: usize) -> f64 {

@@ -1,6 +1,7 @@
 //! What a simulation found.
 
-use super::interval::{self, Estimate};
+use super::histogram::quantile_interval;
+use super::interval::{self, Estimate, Student};
 use super::run::Run;
 use super::scenario::Scenario;
 use super::tally::{BlockRun, Segment, Tally};
@@ -18,16 +19,17 @@ pub struct Simulated {
     pub confidence: f64,
     /// Time left out at the start of each replication, in seconds (the mean, where the run is counted in arrivals).
     pub warm_up_s: f64,
-    /// Whether a steady state was seen to begin within the first half of the run. `false` with an automatic warm-up means
-    /// that the run is too short for its memory, or that there is no steady state.
-    pub warm_up_settled: bool,
+    /// Whether the waits no longer rise after an automatic warm-up. `false`: the run is too short for its memory, or there is
+    /// no steady state. Absent where it was not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up_settled: Option<bool>,
     /// Time that each replication was measured for, in seconds (the mean).
     pub measured_s: f64,
     /// Events that arrived while measured, retries not counted.
     pub arrivals: u64,
     /// Events delivered, of these.
     pub served: u64,
-    /// Mean time in the queue of the attempts that began, in seconds.
+    /// Mean time in the queue, in seconds, over the attempts that a worker began or that lost patience first.
     pub wait_mean_s: f64,
     /// Its interval, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +123,7 @@ pub struct ClassOutcome {
     pub arrivals: u64,
     /// Events delivered, of these.
     pub served: u64,
-    /// Mean time in the queue, in seconds; absent where no attempt began.
+    /// Mean time in the queue, in seconds; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_mean_s: Option<f64>,
     /// Its interval, in seconds.
@@ -174,10 +176,11 @@ pub(super) fn summarise(
     scenario: &Scenario,
     run: &Run,
     method: Method,
-    settled: bool,
+    settled: Option<bool>,
     replications: &[Measured],
 ) -> Option<Simulated> {
-    let summary = Summary { run, replications };
+    let student = Student::two_sided(replications.len(), run.confidence);
+    let summary = Summary { run, student, replications };
     let all = |segment: &Segment| segment.total();
     let totals: Vec<Tally> = replications.iter().map(|r| all(&r.segment)).collect();
     let mut total = Segment::default();
@@ -230,6 +233,7 @@ pub(super) fn summarise(
 
 struct Summary<'a> {
     run: &'a Run,
+    student: Student,
     replications: &'a [Measured],
 }
 
@@ -241,25 +245,27 @@ struct Waits {
 }
 
 impl Waits {
-    /// `None` where no attempt began.
+    /// `None` where no entry left the queue.
     fn of(summary: &Summary<'_>, tallies: &[Tally]) -> Option<Self> {
-        let over_started = |top: fn(&Tally) -> f64| {
-            summary.ratio(tallies.iter().map(|tally| (top(tally), tally.started as f64)))
+        let over_entries = |top: fn(&Tally) -> f64| {
+            summary.ratio(tallies.iter().map(|tally| (top(tally), tally.entries as f64)))
         };
         let mut pooled = Tally::default();
         for tally in tallies {
             pooled.merge(tally);
         }
         let quantiles = summary.run.quantiles.iter().map(|&quantile| {
-            let read = |tally: &Tally| tally.waits.quantile(quantile, tally.started);
-            let parts: Vec<f64> = tallies.iter().map(read).collect();
-            let estimate = interval::sectioned(read(&pooled), &parts, summary.run.confidence);
-            let estimate = estimate.within(0.0, f64::MAX);
-            WaitQuantile { quantile, value_s: estimate.value, interval_s: estimate.interval }
+            let parts: Vec<_> = tallies.iter().map(|tally| (&tally.waits, tally.entries)).collect();
+            let share = |pairs: &[(f64, f64)]| interval::ratio(pairs, summary.student)?.interval;
+            WaitQuantile {
+                quantile,
+                value_s: pooled.waits.quantile(quantile, pooled.entries),
+                interval_s: quantile_interval(quantile, &parts, share),
+            }
         });
         Some(Waits {
-            mean: over_started(|tally| tally.wait_sum)?.within(0.0, f64::MAX),
-            probability: over_started(|tally| tally.waited as f64)?.within(0.0, 1.0),
+            mean: over_entries(|tally| tally.wait_sum)?.within(0.0, f64::MAX),
+            probability: over_entries(|tally| tally.waited as f64)?.within(0.0, 1.0),
             quantiles: quantiles.collect(),
         })
     }
@@ -267,7 +273,7 @@ impl Waits {
 
 impl Summary<'_> {
     fn ratio(&self, pairs: impl Iterator<Item = (f64, f64)>) -> Option<Estimate> {
-        interval::ratio(&pairs.collect::<Vec<_>>(), self.run.confidence)
+        interval::ratio(&pairs.collect::<Vec<_>>(), self.student)
     }
 
     fn part(&self, tallies: &[Tally], count: fn(&Tally) -> u64) -> Option<Part> {
@@ -302,7 +308,7 @@ impl Summary<'_> {
             self.replications.iter().filter_map(|r| r.blocks.get(at)).copied().collect();
         let over_all = |time: fn(&BlockRun) -> Option<f64>| {
             let times: Option<Vec<f64>> = runs.iter().map(time).collect();
-            times.and_then(|times| interval::mean(&times, self.run.confidence))
+            times.and_then(|times| interval::mean(&times, self.student))
         };
         let done = over_all(|run| run.done_after).map(|done| done.within(0.0, f64::MAX));
         let empty = over_all(|run| run.queue_empty_after).map(|empty| empty.within(0.0, f64::MAX));

@@ -142,7 +142,7 @@ impl<'a> Book<'a> {
         let worked = self.assigned - servers.work_left(now);
         let mut tally = std::mem::take(&mut self.tally);
         self.tally.beyond = vec![0; self.record.limits_s.len()];
-        tally.started = tally.arrivals;
+        tally.entries = tally.arrivals;
         tally.fates.delivered = tally.arrivals;
         if let Some(recorder) = &mut self.recorder {
             tally.waits = recorder.take();

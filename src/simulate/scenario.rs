@@ -22,6 +22,8 @@ pub struct Scenario {
     /// Priority classes, the most urgent first. A free worker takes the oldest entry of the first class that has one; work
     /// that has begun is not interrupted.
     pub classes: Vec<Class>,
+    /// All classes wait in one queue, first come, first served: they tell events apart and give them no urgency.
+    pub one_queue: bool,
     /// What happens to an attempt that fails. Without it nothing fails, except by an endpoint's refusal, which is then final.
     pub retries: Option<Retries>,
     /// How long an entry waits in the queue before it leaves (Erlang A if exponential), drawn anew for each attempt.
@@ -101,6 +103,7 @@ impl Scenario {
         Scenario {
             workers,
             classes: vec![class],
+            one_queue: false,
             retries: None,
             patience: None,
             queue_limit: None,

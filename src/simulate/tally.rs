@@ -7,12 +7,12 @@ use super::histogram::Histogram;
 pub(super) struct Tally {
     /// Events that arrived, without their retries.
     pub(super) arrivals: u64,
-    /// Attempts that a worker began: the entries that the waits are counted over.
-    pub(super) started: u64,
+    /// Entries that the waits are counted over: attempts that a worker began, or that lost patience first.
+    pub(super) entries: u64,
     /// Of those, how many had to wait.
     pub(super) waited: u64,
     pub(super) wait_sum: f64,
-    /// The longest time that an entry spent in the queue, whether it was served or gave up.
+    /// The longest wait.
     pub(super) oldest: f64,
     /// Attempts that waited longer than each limit asked for.
     pub(super) beyond: Vec<u64>,
@@ -43,7 +43,7 @@ pub(super) struct Fates {
 impl Tally {
     pub(super) fn merge(&mut self, other: &Tally) {
         self.arrivals += other.arrivals;
-        self.started += other.started;
+        self.entries += other.entries;
         self.waited += other.waited;
         self.wait_sum += other.wait_sum;
         self.oldest = self.oldest.max(other.oldest);

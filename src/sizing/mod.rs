@@ -21,4 +21,4 @@ pub use objective::Objective;
 pub use pool_size::{Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing};
 pub use rules::{Rule, RuleRow};
 pub use size::{Answered, Question, Scenario};
-pub use solve::Model;
+pub use solve::{Model, smallest_workers};

@@ -38,6 +38,12 @@ impl Model {
     }
 }
 
+/// The smallest stable pool that carries a demand within every objective: the number alone, where many are asked for.
+#[must_use]
+pub fn smallest_workers(demand: &Demand, objectives: &[Objective]) -> u64 {
+    Load::new(demand).smallest_for_all(objectives)
+}
+
 /// An exact load with the numbers that the waits need beside it.
 #[derive(Clone, Debug)]
 pub(super) struct Load {

@@ -1,90 +1,137 @@
-//! Amounts of memory.
+//! Sizes of data.
 
 use super::{Exact, ParseError, human};
 use std::fmt;
 use std::str::FromStr;
 
-const ACCEPTED: &str =
-    "an amount of memory is a number with B, kB, MB, GB, Ki, Mi or Gi (512Mi, 1.5Gi, 500MB)";
+const ACCEPTED: &str = "a size is a number of bytes, or a number with B, kB, MB, GB or TB (powers of 1000) or \
+                        Ki, Mi, Gi or Ti (powers of 1024, also KiB) (512, 2kB, 1.5Gi)";
 
-/// The largest amount that is accepted: a pebibyte is a slip in the unit.
-const LARGEST: u64 = 1 << 50;
+/// The largest size that is accepted, in bytes: an exabyte.
+const LARGEST: u128 = 1_000_000_000_000_000_000;
 
-/// An amount of memory in whole bytes, more than zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(transparent)]
-pub struct Bytes(u64);
+/// An amount of data in bytes, exact, zero or positive, at most an exabyte.
+///
+/// Fractions are allowed, because a mean size is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(Exact);
 
 impl Bytes {
-    /// The number of bytes.
+    /// Builds from an exact number of bytes; `None` beyond an exabyte.
     #[must_use]
-    pub fn get(self) -> u64 {
-        self.0
+    pub fn new(bytes: Exact) -> Option<Self> {
+        (bytes <= Exact::whole(LARGEST)).then_some(Bytes(bytes))
     }
+
+    /// Reads a size that must not be zero.
+    ///
+    /// # Errors
+    /// As [`FromStr`], and where the size is zero.
+    pub fn parse_positive(typed: &str) -> Result<Self, ParseError> {
+        let parsed: Bytes = typed.parse()?;
+        if parsed.0.is_zero() {
+            return Err(ParseError::new(typed, "it must be more than zero", ACCEPTED));
+        }
+        Ok(parsed)
+    }
+
+    /// The exact number of bytes.
+    #[must_use]
+    pub fn exact(&self) -> &Exact {
+        &self.0
+    }
+
+    /// The number of bytes as the nearest float.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.0.to_f64()
+    }
+}
+
+fn unit(name: &str) -> Option<u128> {
+    Some(match name {
+        "" | "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        "Ki" | "KiB" => 1 << 10,
+        "Mi" | "MiB" => 1 << 20,
+        "Gi" | "GiB" => 1 << 30,
+        "Ti" | "TiB" => 1 << 40,
+        _ => return None,
+    })
 }
 
 impl FromStr for Bytes {
     type Err = ParseError;
 
     fn from_str(typed: &str) -> Result<Self, ParseError> {
-        let refuse = |reason: &str| ParseError::new(typed, reason, ACCEPTED);
+        let refuse = |reason: String| ParseError::new(typed, reason, ACCEPTED);
         let text = typed.trim();
-        let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
-        let unit: u128 = match text[unit_at..].trim_end_matches('B') {
-            "" if text.ends_with('B') => 1,
-            "" => return Err(refuse("it has no unit")),
-            "k" | "K" => 1_000,
-            "M" => 1_000_000,
-            "G" => 1_000_000_000,
-            "Ki" => 1 << 10,
-            "Mi" => 1 << 20,
-            "Gi" => 1 << 30,
-            _ => return Err(refuse("its unit is not known")),
-        };
-        let number = Exact::parse(text[..unit_at].trim_end()).map_err(|reason| refuse(&reason))?;
-        match (&number * &Exact::whole(unit)).floor() {
-            Some(0) => Err(refuse("it must be more than zero")),
-            Some(bytes) if bytes <= LARGEST => Ok(Bytes(bytes)),
-            _ => Err(refuse("it is more than a pebibyte")),
+        let letters = text.chars().rev().take_while(|letter| letter.is_ascii_alphabetic()).count();
+        let (number, name) = text.split_at(text.len() - letters);
+        if number.is_empty() {
+            // A word such as NaN stands where the number should be; the number parser names it.
+            Exact::parse(text).map_err(refuse)?;
         }
+        let size = unit(name).ok_or_else(|| refuse(format!("the unit \"{name}\" is not known")))?;
+        let number = Exact::parse(number.trim_end()).map_err(refuse)?;
+        Bytes::new(&number * &Exact::whole(size))
+            .ok_or_else(|| refuse("it is more than an exabyte".to_owned()))
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, name) = match self.0 {
-            bytes if bytes < 1 << 20 => (1 << 10, "KiB"),
-            bytes if bytes < 1 << 30 => (1 << 20, "MiB"),
-            _ => (1 << 30, "GiB"),
-        };
-        write!(formatter, "{} {name}", human::significant(self.0 as f64 / f64::from(unit), 4))
+        formatter.write_str(&human::bytes(self.get()))
+    }
+}
+
+impl serde::Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
-    fn kubernetes_and_other_spellings_are_read() {
+    fn decimal_and_binary_units_are_told_apart() {
         for (typed, bytes) in [
-            ("512Mi", 512 << 20),
-            ("1.5Gi", 3 << 29),
-            ("500MB", 500_000_000),
-            ("64 KiB", 1 << 16),
-            ("7B", 7),
-            ("2k", 2000),
+            ("512", 512.0),
+            ("512B", 512.0),
+            ("2kB", 2_000.0),
+            ("2 KB", 2_000.0),
+            ("1.5MB", 1_500_000.0),
+            ("1KiB", 1_024.0),
+            ("1.5GiB", 1_610_612_736.0),
+            ("1TB", 1e12),
+            ("1e3", 1_000.0),
+            ("0", 0.0),
         ] {
             assert_eq!(typed.parse::<Bytes>().unwrap().get(), bytes, "{typed}");
         }
-        assert_eq!("1.5Gi".parse::<Bytes>().unwrap().to_string(), "1.5 GiB");
-        assert_eq!("512Mi".parse::<Bytes>().unwrap().to_string(), "512 MiB");
+        assert_eq!("2500".parse::<Bytes>().unwrap().to_string(), "2.5 kB");
     }
 
     #[test]
-    fn what_is_no_amount_is_refused() {
-        for typed in ["", "512", "Mi", "-5Mi", "0Mi", "1Ti", "NaNMi", "9999999999Gi", "5 parsecs"] {
-            assert!(typed.parse::<Bytes>().unwrap_err().to_string().contains("512Mi"), "{typed}");
+    fn what_is_not_a_size_is_quoted_with_the_grammar() {
+        for typed in ["", "kB", "2 parsecs", "2kb", "-1MB", "NaN", "1,5MB", "1e30", "5Mb"] {
+            let error = typed.parse::<Bytes>().unwrap_err();
+            assert!(error.to_string().contains("1.5Gi"), "{error}");
+            assert_eq!(error.typed, typed);
+        }
+        assert!(Bytes::parse_positive("0kB").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "\\PC{0,40}") {
+            let _ = text.parse::<Bytes>();
         }
     }
 }

@@ -29,6 +29,18 @@ pub fn count(value: u64) -> String {
     group_thousands(&value.to_string())
 }
 
+/// A number of things to about four digits, millions and thousand millions by letter: `1263`, `259.2M`, `6.48G`.
+#[must_use]
+pub fn roughly(count: f64) -> String {
+    if count >= 9.9995e9 {
+        format!("{}G", significant(count / 1e9, 4))
+    } else if count >= 9.9995e6 {
+        format!("{}M", significant(count / 1e6, 4))
+    } else {
+        significant(count.ceil(), 15)
+    }
+}
+
 /// A noun with its count: `1 worker`, `1263 workers`.
 #[must_use]
 pub fn counted(value: u64, singular: &str) -> String {
@@ -168,6 +180,29 @@ pub fn quantile(fraction: f64) -> String {
     format!("p{}", significant(fraction * 100.0, 6))
 }
 
+/// A size in the decimal unit that a person would choose: `512 B`, `2.5 kB`, `1.44 GB`.
+#[must_use]
+pub fn bytes(bytes: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    // A number that rounds up to the next unit is shown in it.
+    let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= 0.9995 * size).unwrap_or((1.0, "B"));
+    format!("{} {unit}", significant(bytes / size, 3))
+}
+
+/// An amount of money with its currency: `USD 25.07`, `USD 1204`, `USD 12,040`.
+#[must_use]
+pub fn money(amount: f64, currency: &str) -> String {
+    let magnitude = amount.abs();
+    let shown = if magnitude >= 999.5 {
+        significant(amount.round(), 15)
+    } else if magnitude >= 0.995 || magnitude == 0.0 {
+        format!("{amount:.2}")
+    } else {
+        significant(amount, 3)
+    };
+    format!("{currency} {shown}")
+}
+
 /// A fraction as a percentage. One that is close to 100% keeps as many digits as tell it from 100%.
 #[must_use]
 pub fn percent(fraction: f64) -> String {
@@ -245,6 +280,15 @@ mod tests {
         assert_eq!(quantity(1.0, "message"), "1 message");
         assert_eq!(quantity(1.000_1, "message"), "1 message");
         assert_eq!(quantity(0.5, "message"), "0.5 messages");
+        assert_eq!(roughly(416_666.7), "416,667");
+        assert_eq!(roughly(259.2e6), "259.2M");
+        assert_eq!(roughly(25.92e9), "25.92G");
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(999_999.0), "1 MB");
+        assert_eq!(bytes(1.44e9), "1.44 GB");
+        assert_eq!(money(25.0704, "USD"), "USD 25.07");
+        assert_eq!(money(0.0123425, "USD"), "USD 0.0123");
+        assert_eq!(money(12_041.7, "EUR"), "EUR 12,042");
         assert_eq!(significant(0.000_123_456, 3), "0.000123");
         assert_eq!(significant(1e-9, 3), "1.00e-9");
     }

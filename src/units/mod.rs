@@ -1,4 +1,4 @@
-//! The quantities that people type and read: durations, rates, shares, counts.
+//! The quantities that people type and read: durations, rates, shares, counts, sizes.
 //!
 //! What is typed is a decimal, and it stays one: every quantity keeps the exact rational number
 //! ([`Exact`]) until a question is answered, because ceilings and stability decided on `f64` products
@@ -11,7 +11,7 @@
 //! | [`Share`] | a fraction from 0 to 1 | `0.05`, `5%` |
 //! | [`Ratio`] | a fraction that may exceed 1 | `0.25`, `25%`, `150%` |
 //! | [`Count`] | whole things | `1300`, `280k`, `1M` |
-//! | [`Bytes`] | bytes | `512Mi`, `1.5Gi`, `500MB` |
+//! | [`Bytes`] | bytes | `512`, `2kB`, `1.5GiB` |
 //! | [`Quantile`] | strictly between 0 and 1 | `p95`, `p99.9`, `0.95` |
 
 mod bytes;

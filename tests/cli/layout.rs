@@ -129,7 +129,7 @@ fn bad_usage_is_named() {
         ("--concurrency 5 --database-pool 20", "--database-max"),
         ("--concurrency 5 --vcpu-per-pod 2", "--mean"),
         ("--concurrency 5 --pod-memory 2Gi", "--memory-per-process"),
-        ("--concurrency 5 --pod-memory 2 --memory-per-process 1Gi", "512Mi"),
+        ("--concurrency 5 --pod-memory 2parsecs --memory-per-process 1Gi", "1.5Gi"),
         ("--concurrency 5 --host a", "name=a,rate=20,p95=0.25"),
         ("--concurrency 5 --host name=a,rate=1,p95=1 --host name=a,rate=2,p95=1", "twice"),
         ("--concurrency 5 --egress pigeon", "aws-nat"),

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping")]
 
 mod autoscale;
+mod cases;
 mod diagnose;
 mod docs;
 mod drain;
@@ -11,9 +12,11 @@ mod ingest_metrics;
 mod ingest_percentiles;
 mod layout;
 mod mutated;
+mod pipeline;
 mod plot;
 mod schema;
 mod simulate;
 mod size;
 mod support;
 mod usage;
+mod validate;

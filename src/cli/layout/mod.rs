@@ -62,10 +62,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", default_value = "1ms", value_parser = Seconds::parse_positive, help_heading = "Limits")]
     cpu_per_attempt: Seconds,
     /// Memory of a pod, such as 2Gi
-    #[arg(long, value_name = "SIZE", requires = "memory_per_process", help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse_positive, requires = "memory_per_process", help_heading = "Limits")]
     pod_memory: Option<Bytes>,
     /// Memory that a process takes with all its tasks, such as 300Mi
-    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse_positive, help_heading = "Limits")]
     memory_per_process: Option<Bytes>,
     /// Pods at most
     #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Limits")]
@@ -163,8 +163,8 @@ impl Args {
                 tasks_per_loop: self.max_tasks_per_loop.get(),
                 http_pool: typed(self.http_pool),
                 vcpu_per_pod: self.vcpu_per_pod.as_ref().map(|vcpu| vcpu.exact().clone()),
-                pod_memory: self.pod_memory,
-                memory_per_process: self.memory_per_process,
+                pod_memory: self.pod_memory.clone(),
+                memory_per_process: self.memory_per_process.clone(),
                 pods: typed(self.max_pods),
                 broker_in_flight: typed(self.broker_in_flight_limit),
                 downstream: self.downstream_limit.clone(),

@@ -124,11 +124,24 @@ impl Ledger {
         }
     }
 
-    /// A job leaves the queue, to a worker or for good.
-    pub(super) fn unqueued(&mut self, job: &Job, now: f64) {
+    /// A job leaves the queue for a worker.
+    pub(super) fn unqueued(&mut self) {
         self.waiting -= 1;
+    }
+
+    /// A job leaves the queue because its patience ends.
+    pub(super) fn gives_up(&mut self, job: &Job, now: f64) {
+        self.waiting -= 1;
+        self.waited(job, now - job.queued_at);
+    }
+
+    fn waited(&mut self, job: &Job, wait: f64) {
         let tally = self.tally(job);
-        tally.oldest = tally.oldest.max(now - job.queued_at);
+        tally.entries += 1;
+        tally.waited += u64::from(wait > 0.0);
+        tally.wait_sum += wait;
+        tally.oldest = tally.oldest.max(wait);
+        self.waits[job.stretch][job.class].record(wait);
     }
 
     /// To be called when a moment is over: notes for whom the queue is empty for the first time.
@@ -146,12 +159,7 @@ impl Ledger {
     pub(super) fn begins(&mut self, job: &Job, now: f64) {
         self.book_time(now);
         self.busy += 1;
-        let wait = now - job.queued_at;
-        let tally = self.tally(job);
-        tally.started += 1;
-        tally.waited += u64::from(wait > 0.0);
-        tally.wait_sum += wait;
-        self.waits[job.stretch][job.class].record(wait);
+        self.waited(job, now - job.queued_at);
     }
 
     /// A worker is free again.

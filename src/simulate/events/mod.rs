@@ -106,7 +106,7 @@ impl<'a> Engine<'a> {
             ends,
             now: 0.0,
             calendar: Calendar::default(),
-            lanes: Lanes::new(classes, told_apart),
+            lanes: Lanes::new(if scenario.one_queue { 1 } else { classes }, told_apart),
             jobs: Jobs::default(),
             idle: scenario.workers,
             endpoints: endpoints.map_or_else(Vec::new, |all| {
@@ -240,7 +240,8 @@ impl<'a> Engine<'a> {
             self.leave(number, Fate::Lost);
         } else {
             let lane = if self.has_cap() { self.jobs[number].endpoint } else { 0 };
-            let ticket = self.lanes.push(class, lane, number);
+            let urgency = if self.scenario.one_queue { 0 } else { class };
+            let ticket = self.lanes.push(urgency, lane, number);
             self.jobs[number].ticket = ticket;
             self.ledger.queued();
             if let Some(patience) = patience {
@@ -320,7 +321,7 @@ impl<'a> Engine<'a> {
 
     fn patience_ends(&mut self, number: usize, ticket: u64) {
         if self.jobs[number].ticket == ticket {
-            self.ledger.unqueued(&self.jobs[number], self.now);
+            self.ledger.gives_up(&self.jobs[number], self.now);
             self.leave(number, Fate::Abandoned);
         }
     }
@@ -337,9 +338,37 @@ impl<'a> Engine<'a> {
             // Entries that left the queue are still in their lane.
             if self.jobs[number].ticket == ticket {
                 self.jobs[number].ticket = 0;
-                self.ledger.unqueued(&self.jobs[number], self.now);
+                self.ledger.unqueued();
                 self.begin(number);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arrivals, Block, Class, Law, Run, WarmUp, simulate};
+    use super::*;
+
+    /// The second class's block comes first; one worker, a second each.
+    fn waits(one_queue: bool) -> [Option<f64>; 2] {
+        let service = Law::constant(1.0).unwrap();
+        let class = |name: &str| Class { name: name.to_owned(), arrivals: None, service: service.clone() };
+        let mut scenario = Scenario::plain(1, Arrivals::poisson(1.0).unwrap(), service.clone());
+        scenario.classes = vec![class("first"), class("second")];
+        scenario.one_queue = one_queue;
+        scenario.blocks =
+            vec![Block { at_s: 0.5, events: 3, class: 0 }, Block { at_s: 0.0, events: 3, class: 1 }];
+        let run = Run { warm_up: WarmUp::Nothing, replications: 1, ..Run::new(Horizon::Seconds(10.0)) };
+        let found = simulate(&scenario, &run).unwrap();
+        [0, 1].map(|class| found.classes[class].wait_mean_s)
+    }
+
+    #[test]
+    fn classes_in_one_queue_are_served_as_they_come() {
+        // Six services back to back: the block of t = 0 waits 0, 1, 2 s, that of t = 0.5 waits 2.5, 3.5, 4.5 s.
+        assert_eq!(waits(true), [Some(3.5), Some(1.0)]);
+        // The urgent class goes first once the worker is free: 0.5, 1.5, 2.5 s; the others 0, 4, 5 s.
+        assert_eq!(waits(false), [Some(1.5), Some(3.0)]);
     }
 }

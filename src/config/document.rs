@@ -1,0 +1,62 @@
+//! A TOML file with its text, so that every value knows its place.
+
+use super::{ConfigError, Table};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
+
+/// A TOML file as it was read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    file: PathBuf,
+    text: String,
+}
+
+impl Document {
+    /// A file with its text.
+    #[must_use]
+    pub fn new(file: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Document { file: file.into(), text: text.into() }
+    }
+
+    /// The file, as it was named.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// A path that the file names: a relative one is relative to the file.
+    #[must_use]
+    pub fn resolve(&self, named: &str) -> PathBuf {
+        self.file.parent().unwrap_or(Path::new("")).join(named)
+    }
+
+    /// Its outermost table.
+    ///
+    /// # Errors
+    /// If the text is no TOML.
+    pub fn root(&self) -> Result<Table<'_>, ConfigError> {
+        let parsed = DeTable::parse(&self.text).map_err(|error| {
+            let place = error.span().unwrap_or(0..0);
+            self.error_at(&place, error.message().to_owned())
+        })?;
+        let place = parsed.span();
+        Ok(Table::new(self, String::new(), place, parsed.into_inner()))
+    }
+
+    /// An error about a part of the text.
+    pub(super) fn error_at(&self, place: &Range<usize>, message: impl Into<String>) -> ConfigError {
+        ConfigError {
+            file: self.file.clone(),
+            at: Some(self.line_and_column(place.start)),
+            message: message.into(),
+        }
+    }
+
+    /// Line and column of a byte, both from 1; columns count characters.
+    fn line_and_column(&self, byte: usize) -> (usize, usize) {
+        let before = self.text.get(..byte).unwrap_or(&self.text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}

@@ -1,0 +1,193 @@
+//! The report of `validate`.
+
+use super::{Answer, Column, NotFinite, Report, Section, Table};
+use crate::notice::Note;
+use crate::units::human;
+use crate::validate::{Level, Validation, Verdict};
+use serde::Serialize;
+
+/// What was validated, as the envelope shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inputs {
+    /// Messages a second at level 1.
+    pub rate_per_s: f64,
+    /// Mean latency of the endpoints in seconds.
+    pub latency_mean_s: f64,
+    /// Workers at level 1.
+    pub workers: u64,
+    /// Whether the workers grow with the rate.
+    pub scale_pool: bool,
+    /// How long messages arrive at a level, in seconds.
+    pub duration_s: f64,
+    /// What is left out at the start, in seconds.
+    pub warm_up_s: f64,
+    /// Seconds on the clock for a second of the plan.
+    pub time_scale: f64,
+    /// What rate and workers are divided by.
+    pub shrink: f64,
+    /// Endpoints.
+    pub endpoints: usize,
+    /// Fault rules.
+    pub faults: usize,
+    /// The governor's policy.
+    pub governor: &'static str,
+    /// Whether TLS is spoken.
+    pub tls: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+/// Builds the report of a validation.
+///
+/// # Errors
+/// If a number is not finite, which would be a defect.
+pub fn report(inputs: &Inputs, validation: &Validation, notes: Vec<Note>) -> Result<Report, NotFinite> {
+    let answer = if validation.verdict == Verdict::Agrees { Answer::Yes } else { Answer::No };
+    let mut report = Report::new("validate", answer, headline(validation), inputs, validation)?;
+    report.sections.push(Section::Table(levels(validation)));
+    report.sections.push(Section::Table(checks(validation)));
+    report.sections.extend(validation.levels.iter().filter_map(endpoints).map(Section::Table));
+    report.sections.extend(validation.levels.first().map(phases).map(Section::Table));
+    report.notes = notes;
+    Ok(report)
+}
+
+fn times(multiplier: f64) -> String {
+    format!("{}x", human::significant(multiplier, 3))
+}
+
+fn headline(validation: &Validation) -> String {
+    let named = |wanted: Verdict| {
+        let levels = validation.levels.iter().filter(|level| level.verdict == wanted);
+        levels.map(|level| times(level.multiplier)).collect::<Vec<_>>().join(", ")
+    };
+    match validation.verdict {
+        Verdict::Agrees => {
+            format!("The dispatcher agrees with the prediction at {}.", named(Verdict::Agrees))
+        }
+        Verdict::Disagrees => {
+            format!("The dispatcher does not agree with the prediction at {}.", named(Verdict::Disagrees))
+        }
+        Verdict::NotJudged => format!("Not judged: {}.", named(Verdict::NotJudged)),
+    }
+}
+
+fn word(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Agrees => "agrees",
+        Verdict::NotJudged => "not judged",
+        Verdict::Disagrees => "disagrees",
+    }
+    .to_owned()
+}
+
+fn levels(validation: &Validation) -> Table {
+    let columns = [
+        Column::number("level"),
+        Column::number("workers"),
+        Column::number("offered"),
+        Column::number("achieved"),
+        Column::number("service"),
+        Column::number("utilisation"),
+        Column::number("mean wait"),
+        Column::number("predicted"),
+        Column::number("oldest age"),
+        Column::number("drained after"),
+        Column::words("verdict"),
+    ];
+    let mut table = Table::new("Levels", &columns);
+    for level in &validation.levels {
+        let predicted = level.predicted.as_ref().map(|predicted| {
+            let [low, high] = predicted.wait_mean_interval_s;
+            format!("{} to {}", human::duration(low), human::duration(high))
+        });
+        table.row([
+            times(level.multiplier),
+            human::count(level.workers),
+            human::rate(level.offered_rate_per_s),
+            human::rate(level.achieved_rate_per_s),
+            human::duration(level.service_mean_s),
+            human::percent(level.utilisation),
+            human::duration(level.wait_mean_s),
+            predicted.unwrap_or_else(|| "-".to_owned()),
+            human::duration(level.oldest_age_max_s),
+            level.drained_after_s.map_or_else(|| "never".to_owned(), human::duration),
+            word(level.verdict),
+        ]);
+    }
+    table
+}
+
+fn checks(validation: &Validation) -> Table {
+    let columns = [
+        Column::number("level"),
+        Column::words("check"),
+        Column::number("measured"),
+        Column::number("at least"),
+        Column::number("at most"),
+        Column::words("verdict"),
+        Column::words("why"),
+    ];
+    let mut table = Table::new("Checks", &columns);
+    for level in &validation.levels {
+        for check in &level.checks {
+            let shown = |value: f64| match check.name {
+                "wait_mean_s" | "oldest_age_max_s" => human::duration(value),
+                "utilisation" | "status_429_ratio" => human::percent(value),
+                _ => human::significant(value, 6),
+            };
+            let limit = |limit: Option<f64>| limit.map(shown).unwrap_or_default();
+            table.row([
+                times(level.multiplier),
+                check.name.to_owned(),
+                shown(check.measured),
+                limit(check.low),
+                limit(check.high),
+                word(check.verdict),
+                check.reason.clone(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The endpoints of a level, where they differ in what became of their messages.
+fn endpoints(level: &Level) -> Option<Table> {
+    let troubled = level.failed > 0 || level.dead_lettered > 0 || level.still_queued > 0;
+    if !troubled {
+        return None;
+    }
+    let columns = [
+        Column::number("endpoint"),
+        Column::number("attempts"),
+        Column::number("delivered"),
+        Column::number("429"),
+        Column::number("mean wait"),
+        Column::number("p99 wait"),
+        Column::words("disabled by"),
+    ];
+    let mut table = Table::new(format!("Endpoints at {}", times(level.multiplier)), &columns);
+    for endpoint in &level.endpoints {
+        let time = |seconds: Option<f64>| seconds.map(human::duration).unwrap_or_default();
+        table.row([
+            endpoint.endpoint.to_string(),
+            human::count(endpoint.attempts),
+            human::count(endpoint.delivered),
+            human::percent(endpoint.status_429_ratio),
+            time(endpoint.wait_mean_s),
+            time(endpoint.wait_p99_s),
+            endpoint.disabled.clone().unwrap_or_default(),
+        ]);
+    }
+    Some(table)
+}
+
+fn phases(level: &Level) -> Table {
+    let columns = [Column::words("phase"), Column::number("mean"), Column::number("share")];
+    let title = format!("Service time at {}, by phase", times(level.multiplier));
+    let mut table = Table::new(title, &columns);
+    for phase in level.phases.iter().filter(|phase| phase.mean_s > 0.0) {
+        table.row([phase.name.to_owned(), human::duration(phase.mean_s), human::percent(phase.share)]);
+    }
+    table
+}
