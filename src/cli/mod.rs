@@ -65,6 +65,8 @@ enum Outcome {
     Report(Box<Report>),
     /// Text as it is, such as a manifest.
     Text(String),
+    /// An answer of no, in words, where a text was asked for that others would act on.
+    Refused(String),
 }
 
 impl Command {
@@ -74,7 +76,7 @@ impl Command {
             Command::Drain(args) => args.run(),
             Command::Ingest(args) => return args.run(),
             Command::Simulate(args) => args.run(output),
-            Command::Layout(args) => args.run(),
+            Command::Layout(args) => return args.run(output),
             Command::Autoscale(args) => args.run(),
             Command::Diagnose(args) => args.run(),
             Command::Validate(args) => args.run(output),

@@ -4,6 +4,7 @@ use super::Outcome;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
+use whsize::notice::{Note, Severity};
 use whsize::report::{self, Answer, Report, Style};
 
 /// The width of a table where there is no terminal, and the most that one takes.
@@ -49,6 +50,10 @@ impl Output {
         let (text, answer) = match outcome {
             Outcome::Report(report) => (self.render(report)?, report.answer),
             Outcome::Text(text) => (text.clone(), Answer::Yes),
+            Outcome::Refused(reason) => {
+                self.note(&Note::error("refused", reason.clone()));
+                return Ok(Answer::No);
+            }
         };
         let mut out = anstream::AutoStream::new(io::stdout().lock(), self.choice());
         out.write_all(text.as_bytes())?;
@@ -97,6 +102,20 @@ impl Output {
             // A closed standard error is no reason to fail.
             let _ = writeln!(err, "{text}");
         }
+    }
+
+    /// Says a remark on standard error, beside a text that is no report.
+    pub(crate) fn note(&self, note: &Note) {
+        let label = match note.severity {
+            Severity::Info if self.quiet => return,
+            Severity::Info => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "problem",
+        };
+        let hint = note.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        let mut err = anstream::AutoStream::new(io::stderr().lock(), self.choice());
+        // A closed standard error is no reason to fail.
+        let _ = writeln!(err, "{label}: {}{hint}", note.message);
     }
 
     fn choice(&self) -> anstream::ColorChoice {

@@ -10,6 +10,7 @@ mod deployment;
 mod findings;
 mod hosts;
 mod limits;
+pub mod manifests;
 mod plan;
 mod pool;
 mod ports;

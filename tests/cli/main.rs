@@ -11,6 +11,7 @@ mod ingest_hdr;
 mod ingest_metrics;
 mod ingest_percentiles;
 mod layout;
+mod manifests;
 mod mutated;
 mod pipeline;
 mod plot;

@@ -1,17 +1,21 @@
 //! `whsize layout`.
 
+mod emit;
 mod hosts;
 mod saved;
 
+use super::Outcome;
+use super::output::Output;
 use super::service::{MeanArgs, Service};
 use anyhow::{Result, bail};
+use emit::EmitArgs;
 use hosts::host;
 use saved::SavedSize;
 use std::path::PathBuf;
 use whsize::layout::{
     DatabaseUse, Egress, Host, Limits, Network, PgBouncerUse, Platform, Question, Shape, Traffic,
 };
-use whsize::report::{self, Report};
+use whsize::report;
 use whsize::units::{ArrivalRate, Bytes, Count, Ratio, Seconds, Share};
 
 /// What does N concurrency mean in processes, pods, descriptors, pools, ports, database connections?
@@ -23,7 +27,8 @@ Examples:
   whsize layout --concurrency 1300 --rate 900 --mean 1.4 --lease 60
   whsize layout --concurrency 1280 --database-pool 20 --database-max 100
   whsize layout --concurrency 1300 --fd-limit 512 --vcpu-per-pod 1 --mean 1.4
-  whsize size --rate 900 --mean 1.4 --wait 0.5 --format json | whsize layout --from -"
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --format json | whsize layout --from -
+  whsize layout --concurrency 1300 --rate 900 --mean 1.4 --emit kubernetes,keda --queue deliveries --region eu-west-1"
 )]
 pub(crate) struct Args {
     /// Attempts that must be able to run at once
@@ -127,26 +132,34 @@ pub(crate) struct Args {
     /// How long a message is leased to a worker; a minute is assumed
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Safety")]
     lease: Option<Seconds>,
+
+    #[command(flatten)]
+    emit: EmitArgs,
 }
 
 impl Args {
-    pub(crate) fn run(&self) -> Result<Report> {
+    pub(crate) fn run(&self, output: &Output) -> Result<Outcome> {
         let service = self.service.read()?;
-        let question = self.question(service.as_ref())?;
-        let mut report = report::layout::report(&question, &question.answer())?;
+        let saved = self.from.as_deref().map(SavedSize::read).transpose()?;
+        let question = self.question(service.as_ref(), saved.as_ref())?;
+        let answered = question.answer();
+        if self.emit.is_wanted() {
+            return self.emit.run(&question, &answered.layout, saved.as_ref(), output);
+        }
+        let mut report = report::layout::report(&question, &answered)?;
         report.notes.extend(service.iter().flat_map(Service::notes));
-        Ok(report)
+        Ok(Outcome::Report(Box::new(report)))
     }
 
-    fn question(&self, service: Option<&Service>) -> Result<Question> {
-        let saved = self.from.as_deref().map(SavedSize::read).transpose()?;
+    fn question(&self, service: Option<&Service>, saved: Option<&SavedSize>) -> Result<Question> {
         let typed = |count: Option<Count>| count.map(Count::get);
-        let Some(concurrency) = typed(self.concurrency).or(saved.as_ref().map(|saved| saved.workers)) else {
+        let Some(concurrency) = typed(self.concurrency).or(saved.map(|saved| saved.workers)) else {
             bail!("there is no concurrency; give --concurrency, such as --concurrency 1300, or --from");
         };
-        let rate = self.rate.clone().or(saved.as_ref().map(|saved| saved.rate.clone()));
+        let rate = self.rate.clone().or(saved.map(|saved| saved.rate.clone()));
         let rate = rate.or_else(|| service?.busiest_rate());
-        let mean = service.map(|service| service.time.mean.clone()).or(saved.map(|saved| saved.mean));
+        let mean = service.map(|service| service.time.mean.clone());
+        let mean = mean.or(saved.map(|saved| saved.mean.clone()));
         if self.vcpu_per_pod.is_some() && mean.is_none() {
             bail!(
                 "--vcpu-per-pod needs the service time, to know how busy a task is; give --mean, such as --mean 1.4"

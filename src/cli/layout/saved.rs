@@ -16,6 +16,8 @@ pub(crate) struct SavedSize {
     /// The traffic that it was sized for.
     pub(crate) rate: ArrivalRate,
     pub(crate) mean: Seconds,
+    /// The largest pool of its scenarios, where there are any.
+    pub(crate) surge_workers: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +36,13 @@ struct Inputs {
 #[derive(Deserialize)]
 struct Sized {
     workers: u64,
+    required_workers: u64,
+    #[serde(default)]
+    scenarios: Vec<Scenario>,
+}
+
+#[derive(Deserialize)]
+struct Scenario {
     required_workers: u64,
 }
 
@@ -60,6 +69,7 @@ fn parse(text: &str) -> Result<SavedSize> {
         // The text of the number, not its float: 1.4 stays 1.4.
         rate: ArrivalRate::parse_positive(&inputs.rate_per_s.to_string())?,
         mean: Seconds::parse_positive(&inputs.service_mean_s.to_string())?,
+        surge_workers: sized.scenarios.iter().map(|scenario| scenario.required_workers).max(),
     })
 }
 
@@ -74,9 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_and_its_traffic_are_read() {
-        let text = document("whsize.size/1", r#"{"workers":1200,"required_workers":1263}"#);
+    fn the_pool_its_traffic_and_its_surge_are_read() {
+        let text = document(
+            "whsize.size/1",
+            r#"{"workers":1200,"required_workers":1263,"scenarios":[{"required_workers":7446}]}"#,
+        );
         let saved = parse(&text).unwrap();
+        assert_eq!(saved.surge_workers, Some(7446));
         assert_eq!(saved.workers, 1263, "what is needed, not the pool that falls short");
         assert_eq!(saved.mean, "1.4".parse().unwrap());
     }
