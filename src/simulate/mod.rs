@@ -7,7 +7,7 @@
 //! | question | entry |
 //! | --- | --- |
 //! | what does this pool do? | [`simulate`] a [`Scenario`] as a [`Run`] says → [`Simulated`] |
-//! | which is the smallest pool that keeps a goal? | [`refine`] a [`Goal`] as a [`Search`] says → [`Refined`] |
+//! | which is the smallest pool that keeps a goal? | [`refine()`] a [`Goal`] as a [`Search`] says → [`Refined`] |
 //!
 //! # Engines
 //!
