@@ -57,7 +57,7 @@ fn rows_and_columns(out: &mut String, table: &Table) {
     let _ = write!(out, "### {}\n\n", escape(&table.title));
     let line =
         |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
-    out.push_str(&line(&mut table.columns.iter().map(|column| escape(column.heading))));
+    out.push_str(&line(&mut table.columns.iter().map(|column| escape(&column.heading))));
     let rule = |numeric| if numeric { "---:" } else { "---" }.to_owned();
     out.push_str(&line(&mut table.columns.iter().map(|column| rule(column.numeric))));
     for (index, row) in table.rows.iter().enumerate() {

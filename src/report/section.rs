@@ -1,6 +1,7 @@
 //! The parts of a report, independent of any format.
 
 use super::Figure;
+use std::borrow::Cow;
 
 /// One part of a report below its headline.
 #[derive(Clone, Debug)]
@@ -32,10 +33,10 @@ pub struct Table {
 }
 
 /// A column's heading and the side to which its cells are aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The heading.
-    pub heading: &'static str,
+    pub heading: Cow<'static, str>,
     /// Whether the cells are numbers, aligned to the right.
     pub numeric: bool,
 }
@@ -43,14 +44,14 @@ pub struct Column {
 impl Column {
     /// A column of words.
     #[must_use]
-    pub const fn words(heading: &'static str) -> Self {
-        Column { heading, numeric: false }
+    pub fn words(heading: impl Into<Cow<'static, str>>) -> Self {
+        Column { heading: heading.into(), numeric: false }
     }
 
     /// A column of numbers.
     #[must_use]
-    pub const fn number(heading: &'static str) -> Self {
-        Column { heading, numeric: true }
+    pub fn number(heading: impl Into<Cow<'static, str>>) -> Self {
+        Column { heading: heading.into(), numeric: true }
     }
 }
 
@@ -62,8 +63,9 @@ impl Table {
     }
 
     /// Adds a row of as many cells as there are columns.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        debug_assert_eq!(N, self.columns.len(), "a row has one cell a column");
-        self.rows.push(cells.into());
+    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let cells = cells.into();
+        debug_assert_eq!(cells.len(), self.columns.len(), "a row has one cell a column");
+        self.rows.push(cells);
     }
 }

@@ -78,7 +78,7 @@ fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
     let _ = writeln!(out, "{BOLD}{}{BOLD:#}", table.title);
     let mut drawn = comfy_table::Table::new();
     // A narrow first column marks the row that the reader should see first.
-    let headings = std::iter::once("").chain(table.columns.iter().map(|column| column.heading));
+    let headings = std::iter::once("").chain(table.columns.iter().map(|column| &*column.heading));
     drawn
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)

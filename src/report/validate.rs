@@ -46,6 +46,7 @@ pub fn report(inputs: &Inputs, validation: &Validation, notes: Vec<Note>) -> Res
     let mut report = Report::new("validate", answer, headline(validation), inputs, validation)?;
     report.sections.push(Section::Table(levels(validation)));
     report.sections.push(Section::Table(checks(validation)));
+    report.sections.extend(validation.levels.iter().filter_map(failures).map(Section::Table));
     report.sections.extend(validation.levels.iter().filter_map(endpoints).map(Section::Table));
     report.sections.extend(validation.levels.first().map(phases).map(Section::Table));
     report.notes = notes;
@@ -81,40 +82,32 @@ fn word(verdict: Verdict) -> String {
     .to_owned()
 }
 
+/// One column a level: so each row compares the levels.
 fn levels(validation: &Validation) -> Table {
-    let columns = [
-        Column::number("level"),
-        Column::number("workers"),
-        Column::number("offered"),
-        Column::number("achieved"),
-        Column::number("service"),
-        Column::number("utilisation"),
-        Column::number("mean wait"),
-        Column::number("predicted"),
-        Column::number("oldest age"),
-        Column::number("drained after"),
-        Column::words("verdict"),
-    ];
+    let mut columns = vec![Column::words("level")];
+    columns.extend(validation.levels.iter().map(|level| Column::number(times(level.multiplier))));
     let mut table = Table::new("Levels", &columns);
-    for level in &validation.levels {
-        let predicted = level.predicted.as_ref().map(|predicted| {
-            let [low, high] = predicted.wait_mean_interval_s;
-            format!("{} to {}", human::duration(low), human::duration(high))
-        });
-        table.row([
-            times(level.multiplier),
-            human::count(level.workers),
-            human::rate(level.offered_rate_per_s),
-            human::rate(level.achieved_rate_per_s),
-            human::duration(level.service_mean_s),
-            human::percent(level.utilisation),
-            human::duration(level.wait_mean_s),
-            predicted.unwrap_or_else(|| "-".to_owned()),
-            human::duration(level.oldest_age_max_s),
-            level.drained_after_s.map_or_else(|| "never".to_owned(), human::duration),
-            word(level.verdict),
-        ]);
-    }
+    let mut row = |name: &str, shown: &dyn Fn(&Level) -> String| {
+        table.row(
+            std::iter::once(name.to_owned()).chain(validation.levels.iter().map(shown)).collect::<Vec<_>>(),
+        );
+    };
+    row("workers", &|level| human::count(level.workers));
+    row("offered", &|level| human::rate(level.offered_rate_per_s));
+    row("achieved", &|level| human::rate(level.achieved_rate_per_s));
+    row("service time", &|level| human::duration(level.service_mean_s));
+    row("utilisation", &|level| human::percent(level.utilisation));
+    row("mean wait", &|level| human::duration(level.wait_mean_s));
+    row("predicted", &|level| {
+        let interval = level.predicted.as_ref().map(|predicted| predicted.wait_mean_interval_s);
+        interval.map_or_else(
+            || "-".to_owned(),
+            |[low, high]| format!("{} to {}", human::duration(low), human::duration(high)),
+        )
+    });
+    row("oldest age", &|level| human::duration(level.oldest_age_max_s));
+    row("drained after", &|level| level.drained_after_s.map_or_else(|| "never".to_owned(), human::duration));
+    row("verdict", &|level| word(level.verdict));
     table
 }
 
@@ -149,6 +142,16 @@ fn checks(validation: &Validation) -> Table {
         }
     }
     table
+}
+
+/// What made attempts fail, where any did.
+fn failures(level: &Level) -> Option<Table> {
+    let columns = [Column::words("cause"), Column::number("attempts")];
+    let mut table = Table::new(format!("Failed attempts at {}", times(level.multiplier)), &columns);
+    for (cause, count) in &level.failures {
+        table.row([cause.clone(), human::count(*count)]);
+    }
+    (!level.failures.is_empty()).then_some(table)
 }
 
 /// The endpoints of a level, where they differ in what became of their messages.

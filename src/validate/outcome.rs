@@ -3,6 +3,7 @@
 use crate::sizing::Model;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Whether measurement and prediction agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -129,6 +130,8 @@ pub struct Level {
     pub delivered: u64,
     /// Attempts that failed.
     pub failed: u64,
+    /// How often each cause made them fail; empty where none did.
+    pub failures: BTreeMap<String, u64>,
     /// Messages given up.
     pub dead_lettered: u64,
     /// Messages still in the queue when the level was ended.

@@ -78,6 +78,7 @@ fn measure(plan: &Plan, run: &LevelRun, predicted: Option<Predicted>) -> Level {
         enqueued: queue.enqueued,
         delivered: queue.delivered,
         failed: attempts.failures.values().sum(),
+        failures: attempts.failures.clone(),
         dead_lettered: queue.dead_lettered,
         still_queued: queued,
         lost: queue.enqueued.saturating_sub(queue.delivered + queue.dead_lettered + queued),

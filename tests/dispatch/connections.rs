@@ -66,6 +66,25 @@ async fn connections_never_outnumber_the_workers_whatever_the_number_of_hosts() 
 }
 
 #[tokio::test]
+async fn a_connection_that_becomes_idle_gives_its_slot_to_a_worker_that_waits_for_one() {
+    let mut parts = Parts::new(2).faults(&["endpoint=1,slow-body=100ms"]);
+    parts.endpoints = 2;
+    parts.settings.pool.connections = 1;
+    let mut rig = parts.start();
+    // The second waits while the only connection is in use at the other host, and nothing comes after it.
+    rig.enqueue(2).await;
+    let (snapshot, _) = rig.finish().await;
+    assert_eq!(
+        (snapshot.attempts.delivered, snapshot.attempts.failures.len()),
+        (2, 0),
+        "{:?}",
+        snapshot.attempts
+    );
+    let waited_s = snapshot.durations.phases[Phase::PoolWait as usize].sum_s();
+    assert!((0.05..1.0).contains(&waited_s), "{waited_s}");
+}
+
+#[tokio::test]
 async fn the_cap_of_a_host_holds_and_its_waiters_are_not_failures() {
     let mut parts = Parts::new(16);
     parts.settings.pool.per_host = Some(3);

@@ -45,7 +45,7 @@ async fn the_wait_of_a_real_pool_is_where_simulated_runs_say() {
         assert!(low <= predicted.wait_mean_s && predicted.wait_mean_s <= high);
         assert!(predicted.wait_mean_s > 0.002, "it is judged where messages wait: {predicted:?}");
         assert!(level.wait_mean_s > 0.999 * predicted.ideal_wait_mean_s, "nothing beats the ideal pool");
-        assert_eq!((level.lost, level.duplicated, level.failed), (0, 0, 0));
+        assert_eq!((level.lost, level.duplicated, level.failed), (0, 0, 0), "{:?}", level.failures);
         assert_eq!((level.delivered, level.still_queued), (level.enqueued, 0));
         assert!((level.service_mean_s / 0.1 - 1.0).abs() < 0.5);
         disagree += usize::from(level.verdict == Verdict::Disagrees);

@@ -22,6 +22,7 @@ use super::target::HostName;
 use host::Claim;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -147,7 +148,25 @@ pub(super) struct Pool {
     settings: PoolSettings,
     hosts: Mutex<HashMap<HostName, Arc<Host>>>,
     slots: Arc<Semaphore>,
+    /// Workers that wait for a slot: as long as there are any, no idle connection keeps one.
+    waiting: AtomicUsize,
     clock: Arc<dyn Clock>,
+}
+
+/// A worker that waits for a slot, until it has one or gives up.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, SeqCst);
+        Waiting(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
 }
 
 /// A connection in use, with its place at the host.
@@ -162,7 +181,7 @@ impl Pool {
     pub(super) fn new(settings: PoolSettings, clock: Arc<dyn Clock>) -> Self {
         let most = settings.connections.clamp(1, Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(most));
-        Pool { settings, hosts: Mutex::default(), slots, clock }
+        Pool { settings, hosts: Mutex::default(), slots, waiting: AtomicUsize::new(0), clock }
     }
 
     /// The host of that name; the same one each time.
@@ -198,17 +217,24 @@ impl Pool {
         if let Some(connection) = host.take_idle(self.clock.now()).await {
             return (place, Claim::Idle(connection));
         }
-        if self.slots.available_permits() == 0 {
-            self.evict_one_idle();
+        let slots = Arc::clone(&self.slots);
+        if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
+            return (place, Claim::Slot(slot));
         }
+        // Announced before the look for an idle connection: one that is given back after the look is not kept.
+        let _waiting = Waiting::new(&self.waiting);
+        self.evict_one_idle();
         // The semaphore is never closed.
-        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        let slot = slots.acquire_owned().await;
         (place, slot.map_or_else(|_| unreachable!("the pool's slots are never closed"), Claim::Slot))
     }
 
     /// Gives a connection back whose answer has been read to its end; `keep_alive` is what the host advertised.
     pub(super) fn give_back(&self, checkout: Checkout, keep_alive: Option<Duration>) {
         checkout.host.put_idle(checkout.connection, keep_alive, self.clock.now());
+        if self.waiting.load(SeqCst) > 0 {
+            self.evict_one_idle();
+        }
     }
 
     /// Closes idle connections whose time has come, and those that their host has closed.
