@@ -16,16 +16,17 @@ npm install --silent --no-fund --no-audit --prefix "$scratch/node" @kubernetes-m
 cat >"$scratch/node/check.mjs" <<'JS'
 import { readFileSync } from "node:fs";
 import yaml from "js-yaml";
-import { ScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1";
-const read = () => yaml.load(readFileSync(process.argv[2], "utf8"));
-new ScaledObject(read()).validate();
+import { ScaledObject, TriggerAuthentication } from "@kubernetes-models/keda/keda.sh/v1alpha1";
+const models = { ScaledObject, TriggerAuthentication };
+const read = () => yaml.loadAll(readFileSync(process.argv[2], "utf8"));
+for (const document of read()) new models[document.kind](document).validate();
 // A validator that accepts everything would accept this as well.
-const wrong = read();
+const wrong = read().find((document) => document.kind === "ScaledObject");
 wrong.spec.maxReplicaCount = "many";
 let refused = false;
 try { new ScaledObject(wrong).validate(); } catch { refused = true; }
 if (!refused) throw new Error("a wrong ScaledObject was accepted");
-console.log("ScaledObject is valid");
+console.log(read().map((document) => document.kind).join(", ") + ": valid");
 JS
 
 layout="layout --concurrency 1300 --rate 900 --mean 1.4 --lease 60 --memory-per-process 300Mi --surge-concurrency 7446"

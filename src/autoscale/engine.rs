@@ -109,7 +109,18 @@ struct Run<'a> {
     age_max_s: f64,
     replicas_max: u64,
     backlog_max: u128,
-    attempts: u128,
+    /// What arrives in a second and what can be served in it, for the row and the replicas for which both hold:
+    /// exact arithmetic for every second would be most of the work.
+    flow: Option<Flow>,
+}
+
+/// Parts of messages in a second, while a row of the trace holds and so many replicas are ready.
+#[derive(Clone, Copy)]
+struct Flow {
+    row: usize,
+    ready: u64,
+    arriving: u128,
+    able: u128,
 }
 
 impl<'a> Run<'a> {
@@ -131,7 +142,7 @@ impl<'a> Run<'a> {
             age_max_s: 0.0,
             replicas_max: initial,
             backlog_max: 0,
-            attempts: 0,
+            flow: None,
         }
     }
 
@@ -159,16 +170,29 @@ impl<'a> Run<'a> {
         self.replay.trace.at(now).mean.as_ref().unwrap_or(&self.replay.mean)
     }
 
+    fn flow(&mut self, now: u64) -> Flow {
+        let (row, ready) = (self.replay.trace.row(now), self.fleet.ready);
+        if let Some(known) = self.flow.filter(|flow| flow.row == row && flow.ready == ready) {
+            return known;
+        }
+        let slots = Exact::whole(u128::from(ready) * u128::from(self.replay.tasks_per_replica));
+        let flow = Flow {
+            row,
+            ready,
+            arriving: parts(self.replay.trace.at(now).rate.exact()),
+            able: slots.over(self.mean(now).exact()).map_or(0, |able| parts(&able)),
+        };
+        self.flow = Some(flow);
+        flow
+    }
+
     /// Lets messages arrive and be served; returns the parts that were served.
     fn pass_a_second(&mut self, now: u64) -> u128 {
-        let arriving = parts(self.replay.trace.at(now).rate.exact());
+        let Flow { arriving, able, .. } = self.flow(now);
         self.arrived += arriving;
         self.arrivals.push(self.arrived);
-        let slots = Exact::whole(u128::from(self.fleet.ready) * u128::from(self.replay.tasks_per_replica));
-        let able = slots.over(self.mean(now).exact()).map_or(0, |able| parts(&able));
         let waiting = self.arrived - self.served;
         let attempted = able.min(waiting);
-        self.attempts += attempted;
         let served = match &self.replay.downstream {
             // Whoever finds work tries again at once: all tasks are busy as long as something waits.
             Some(downstream) if waiting > parts(downstream.limit.exact()) => {

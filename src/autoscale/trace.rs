@@ -134,7 +134,11 @@ impl Trace {
 
     /// The row that holds in the second that begins at `second`.
     pub(super) fn at(&self, second: u64) -> &TraceRow {
-        let later = self.starts.partition_point(|start| *start <= second);
-        &self.rows[later.saturating_sub(1)]
+        &self.rows[self.row(second)]
+    }
+
+    /// Its place among the rows.
+    pub(super) fn row(&self, second: u64) -> usize {
+        self.starts.partition_point(|start| *start <= second).saturating_sub(1)
     }
 }

@@ -103,11 +103,8 @@ impl Observation {
         let signs = Signs::of(self);
         let mut found = RULES.iter().filter(|(_, shows)| shows(&signs)).map(|(verdict, _)| *verdict);
         let verdict = found.next().unwrap_or(Verdict::Unexplained);
-        // A busy pool without a backlog is no lack of workers.
-        let also = found.filter(|other| {
-            *other != Verdict::Healthy
-                && !(verdict == Verdict::Healthy && *other == Verdict::NotEnoughWorkers)
-        });
+        // More workers help only where nothing else is wrong, so a lack of them is never the second trouble.
+        let also = found.filter(|other| !matches!(other, Verdict::Healthy | Verdict::NotEnoughWorkers));
         let diagnosis = Diagnosis {
             verdict,
             also: also.collect(),

@@ -38,6 +38,11 @@ fn finding(about: &'static str, finding: String) -> Option<Evidence> {
     Some(Evidence { about, finding })
 }
 
+/// `1 worker serves`, `3 workers serve`.
+fn several(count: u64, noun: &str, one: &str, more: &str) -> String {
+    format!("{} {}", human::counted(count, noun), if count == 1 { one } else { more })
+}
+
 fn in_flight(signs: &Signs<'_>) -> Option<Evidence> {
     let (held, workers) = (signs.seen.in_flight, signs.seen.workers);
     let text = match signs.busy_share {
@@ -51,11 +56,7 @@ fn in_flight(signs: &Signs<'_>) -> Option<Evidence> {
         Some(share) => format!(
             "{} of {} a message ({})",
             human::count(held),
-            if workers == 1 {
-                "1 worker holds".to_owned()
-            } else {
-                format!("{} workers hold", human::count(workers))
-            },
+            several(workers, "worker", "holds", "hold"),
             human::percent(share)
         ),
     };
@@ -64,8 +65,8 @@ fn in_flight(signs: &Signs<'_>) -> Option<Evidence> {
 
 fn service_time(signs: &Signs<'_>) -> Option<Evidence> {
     let implied = signs.implied_service_s?;
-    let busy = human::count(signs.seen.in_flight.min(signs.seen.workers));
-    let served = human::rate(signs.seen.throughput.as_ref()?.get());
+    let busy = signs.seen.in_flight.min(signs.seen.workers);
+    let served = signs.rate(signs.seen.throughput.as_ref()?.get());
     let compared = match (&signs.seen.mean, signs.slowness) {
         (Some(usual), Some(ratio)) if !(0.95..=1.05).contains(&ratio) => {
             format!(", {} times the usual {usual}", human::significant(ratio, 3))
@@ -75,25 +76,38 @@ fn service_time(signs: &Signs<'_>) -> Option<Evidence> {
     };
     finding(
         "service-time",
-        format!("an attempt takes {}{compared}: {busy} busy workers end {served}", human::duration(implied)),
+        format!(
+            "an attempt takes {}{compared}: {} {served}",
+            human::duration(implied),
+            several(busy, "busy worker", "ends", "end")
+        ),
     )
 }
 
 fn throughput(signs: &Signs<'_>) -> Option<Evidence> {
     let served = signs.seen.throughput.as_ref()?;
-    let text = if served.is_zero() { "no attempt ends".to_owned() } else { format!("{served} end") };
-    let against = signs.seen.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate} arrive"));
+    let text = if served.is_zero() {
+        "no attempt ends".to_owned()
+    } else {
+        format!("{} end", signs.rate(served.get()))
+    };
+    let against = signs
+        .seen
+        .rate
+        .as_ref()
+        .map_or_else(String::new, |rate| format!(", {} arrive", signs.rate(rate.get())));
     finding("rate", text + &against)
 }
 
 fn capacity(signs: &Signs<'_>) -> Option<Evidence> {
     let (capacity, mean) = (signs.capacity_per_s?, signs.seen.mean.as_ref()?);
     let able = format!(
-        "{} serve {} at {mean} each",
-        human::counted(signs.seen.workers, "worker"),
-        human::rate(capacity)
+        "{} {} at {mean} each",
+        several(signs.seen.workers, "worker", "serves", "serve"),
+        signs.rate(capacity)
     );
-    let text = match (&signs.seen.rate, signs.workers_needed) {
+    let arriving = signs.seen.rate.as_ref().map(|rate| signs.rate(rate.get()));
+    let text = match (arriving, signs.workers_needed) {
         (Some(rate), Some(needed)) if needed > signs.seen.workers => {
             format!("{able}, and {rate} arrive: {needed} is the smallest pool that keeps up")
         }
@@ -114,8 +128,8 @@ fn depth(signs: &Signs<'_>) -> Option<Evidence> {
     };
     let movement = match signs.growth_per_s {
         None => String::new(),
-        Some(growth) if growth > 0.0 => format!("; the depth grows by {}", human::rate(growth)),
-        Some(growth) if growth < 0.0 => format!("; the depth falls by {}", human::rate(-growth)),
+        Some(growth) if growth > 0.0 => format!("; the depth grows by {}", signs.rate(growth)),
+        Some(growth) if growth < 0.0 => format!("; the depth falls by {}", signs.rate(-growth)),
         Some(_) => "; the depth stays".to_owned(),
     };
     finding("depth", format!("{waiting} {verb}{work}{movement}"))

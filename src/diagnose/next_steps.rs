@@ -2,7 +2,7 @@
 
 use super::diagnosis::Verdict;
 use super::signs::Signs;
-use crate::units::{ArrivalRate, Seconds};
+use crate::units::{ArrivalRate, Seconds, human};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,9 +25,17 @@ fn with(action: impl Into<String>, command: Option<String>) -> NextStep {
     NextStep { action: action.into(), command }
 }
 
-/// The next steps for a verdict, first things first.
+/// The next steps for a verdict, first things first; in trouble at least one of them has a command.
 pub(super) fn of(verdict: Verdict, signs: &Signs<'_>) -> Vec<NextStep> {
     let known = Known(signs);
+    let mut steps = for_verdict(verdict, signs, &known);
+    if verdict != Verdict::Healthy && steps.iter().all(|step| step.command.is_none()) {
+        steps.push(with("read the numbers again in a minute, and compare", known.again()));
+    }
+    steps
+}
+
+fn for_verdict(verdict: Verdict, signs: &Signs<'_>, known: &Known<'_, '_>) -> Vec<NextStep> {
     match verdict {
         Verdict::BrokerLimit => vec![
             step(
@@ -80,7 +88,7 @@ pub(super) fn of(verdict: Verdict, signs: &Signs<'_>) -> Vec<NextStep> {
             step("set up a dead-letter queue with a small maximum receive count; more workers cannot help"),
             with("read the depth again in a minute, and compare", known.again()),
         ],
-        Verdict::Unexplained => unexplained(signs, &known),
+        Verdict::Unexplained => unexplained(signs, known),
     }
 }
 
@@ -104,6 +112,11 @@ fn unexplained(signs: &Signs<'_>, known: &Known<'_, '_>) -> Vec<NextStep> {
     ]
 }
 
+/// A number as it is typed: six digits, without separators.
+fn typed(value: f64) -> String {
+    human::significant(value, 6).replace(',', "")
+}
+
 /// Commands from what is known.
 struct Known<'a, 'b>(&'b Signs<'a>);
 
@@ -117,7 +130,7 @@ impl Known<'_, '_> {
     }
 
     fn traffic(&self) -> Option<String> {
-        Some(format!("--rate {} --mean {}", self.rate()?, self.mean_s()?))
+        Some(format!("--rate {} --mean {}", typed(self.rate()?), typed(self.mean_s()?)))
     }
 
     fn size(&self) -> Option<String> {
@@ -131,24 +144,31 @@ impl Known<'_, '_> {
     }
 
     fn size_at_implied(&self) -> Option<String> {
-        Some(format!("whsize size --rate {} --mean {} --wait 0.5", self.rate()?, self.0.implied_service_s?))
+        Some(format!(
+            "whsize size --rate {} --mean {} --wait 0.5",
+            typed(self.rate()?),
+            typed(self.0.implied_service_s?)
+        ))
     }
 
     fn size_with_one_retry(&self) -> Option<String> {
         let first = self.0.seen.first_attempt_rate.as_ref().filter(|rate| !rate.is_zero())?.get();
         let failing = 1.0 - 1.0 / self.0.attempts_per_message?;
         Some(format!(
-            "whsize size --first-attempt-rate {first} --failure-share {failing:.3} --max-attempts 2 --mean {} --wait 0.5",
-            self.mean_s()?
+            "whsize size --first-attempt-rate {} --failure-share {} --max-attempts 2 --mean {} --wait 0.5",
+            typed(first),
+            human::significant(failing, 3),
+            typed(self.mean_s()?)
         ))
     }
 
     fn drain(&self) -> Option<String> {
-        let rate = self.0.seen.rate.as_ref().map_or(0.0, ArrivalRate::get);
+        let rate = self.0.seen.rate.as_ref()?.get();
         Some(format!(
-            "whsize drain --backlog {} --rate {rate} --mean {} --within 1h",
+            "whsize drain --backlog {} --rate {} --mean {} --within 1h",
             self.0.seen.depth,
-            self.mean_s()?
+            typed(rate),
+            typed(self.mean_s()?)
         ))
     }
 
@@ -165,7 +185,9 @@ impl Known<'_, '_> {
             seen.in_flight,
             seen.workers,
             seen.depth,
-            seen.oldest_age.as_ref().map_or_else(String::new, |age| format!(" --oldest-age {}", age.get()))
+            seen.oldest_age
+                .as_ref()
+                .map_or_else(String::new, |age| format!(" --oldest-age {}", typed(age.get())))
         ))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Observation;
 use crate::sizing::{Demand, ServiceTime};
-use crate::units::{ArrivalRate, Exact, Seconds};
+use crate::units::{ArrivalRate, Exact, Seconds, human};
 
 /// From this share of the workers on, all of them count as busy: a pool that must keep up is rarely seen at exactly
 /// its size, because a worker is between two messages for a moment.
@@ -89,6 +89,13 @@ impl<'a> Signs<'a> {
                 .and_then(|(wait, service)| ratio(wait, service)),
             growth_per_s,
         }
+    }
+
+    /// A rate in words, in the one unit of all rates of this observation.
+    pub(super) fn rate(&self, per_s: f64) -> String {
+        let number = |rate: &Option<ArrivalRate>| rate.as_ref().map(ArrivalRate::get);
+        let seen = [number(&self.seen.rate), number(&self.seen.throughput)];
+        human::RateUnit::of(seen.into_iter().flatten()).show(per_s)
     }
 
     /// Nothing waits longer than is acceptable, nor is about to, as far as is known.

@@ -75,7 +75,37 @@ fn incidents_from_the_field_get_their_diagnosis() {
         broker_limit: Some(120_000),
         ..queue(900_000, 120_000, 5_600)
     };
-    assert_eq!(verdict(&held), Verdict::BrokerLimit);
+    let found = held.diagnose().diagnosis;
+    assert_eq!((found.verdict, found.also), (Verdict::BrokerLimit, vec![]), "more workers cannot help");
+}
+
+#[test]
+fn every_trouble_has_a_command_that_is_known_in_full() {
+    let counts = [queue(5_000, 0, 20), queue(5_000, 0, 0), queue(5_000, 20, 20), queue(5_000, 10, 20)];
+    let stopped = Observation { throughput: rate("0"), ..queue(5_000, 20, 20) };
+    let limited = Observation { broker_limit: Some(20), ..queue(5_000, 20, 20) };
+    for seen in counts.into_iter().chain([stopped, limited]) {
+        let steps = seen.diagnose().diagnosis.next_steps;
+        let commands: Vec<&str> = steps.iter().filter_map(|step| step.command.as_deref()).collect();
+        assert!(!commands.is_empty(), "{seen:?}: {steps:?}");
+        // An unknown rate is no rate of zero.
+        assert!(commands.iter().all(|command| !command.contains("--rate")), "{commands:?}");
+    }
+}
+
+#[test]
+fn evidence_speaks_in_one_unit_and_of_one_worker() {
+    let seen = Observation {
+        throughput: rate("4.8/min"),
+        rate: rate("0.2"),
+        mean: time("12.5"),
+        ..queue(300, 1, 1)
+    };
+    let evidence = seen.diagnose().diagnosis.evidence;
+    let all: Vec<&str> = evidence.iter().map(|evidence| evidence.finding.as_str()).collect();
+    for words in ["1 busy worker ends 4.8/min", "1 worker serves 4.8/min at 12.5 s each, and 12/min arrive"] {
+        assert!(all.iter().any(|finding| finding.contains(words)), "{words}: {all:?}");
+    }
 }
 
 /// One row a kind of trouble: the numbers that tell it apart.

@@ -17,6 +17,9 @@ const CLIENT_DEFAULT: u64 = 100;
 /// A host that takes this share of all tasks when it hangs holds up the others.
 const LARGE_SHARE: f64 = 0.2;
 
+/// Hosts that one remark names.
+const HOSTS_NAMED: usize = 5;
+
 /// Identical pods that deploy this much more than was asked for are worth a word.
 const MUCH_MORE: f64 = 1.1;
 
@@ -62,17 +65,26 @@ pub enum LayoutFinding {
         /// Whether the way out was stated, not assumed.
         stated: bool,
     },
-    /// A host is slow: its sender must slow down.
-    SlowTheSender(HostCap),
-    /// Caps in each process allow more than a host needs or takes.
+    /// Hosts are slow: their senders must slow down.
+    SlowTheSender(Vec<HostCap>),
+    /// A host accepts fewer connections than its traffic needs.
+    HostAcceptsTooFew(HostCap),
+    /// Caps in each process allow more than a host accepts.
     SharedLimiter {
         /// The host.
         host: HostCap,
         /// Processes that run.
         processes: u64,
     },
-    /// A hanging host takes a large share of all tasks unless it is capped.
-    TakesTheFleet(HostCap),
+    /// Hosts need fewer connections than there are processes, so that a cap of one in each allows more.
+    FewerThanProcesses {
+        /// The hosts.
+        hosts: Vec<HostCap>,
+        /// Processes that run.
+        processes: u64,
+    },
+    /// Hosts that hang take a large share of all tasks each unless they are capped.
+    TakesTheFleet(Vec<HostCap>),
     /// The two rules for the HTTP pool contradict each other.
     PoolRules(HttpPool),
     /// An HTTP client's default pool is smaller than the tasks.
@@ -169,18 +181,19 @@ fn network(question: &Question, layout: &Layout) -> Vec<LayoutFinding> {
         findings.push(LayoutFinding::Ports { ports: ports.clone(), stated });
     }
     let processes = layout.deployment.map_or(0, |deployment| deployment.deployed_processes);
-    for host in &layout.hosts {
-        match host.verdict {
-            HostVerdict::Ok => {}
-            HostVerdict::SlowTheSender => findings.push(LayoutFinding::SlowTheSender(host.clone())),
-            HostVerdict::SharedLimiter => {
-                findings.push(LayoutFinding::SharedLimiter { host: host.clone(), processes });
-            }
-        }
-        if host.share_without_cap >= LARGE_SHARE {
-            findings.push(LayoutFinding::TakesTheFleet(host.clone()));
-        }
-    }
+    let hosts = |like: fn(&HostCap) -> bool| -> Vec<HostCap> {
+        layout.hosts.iter().filter(|host| like(host)).cloned().collect()
+    };
+    let slow = hosts(|host| host.verdict == HostVerdict::SlowTheSender);
+    let taking = hosts(|host| host.share_without_cap >= LARGE_SHARE);
+    let few = hosts(|host| host.limit.is_none() && host.needs_shared_limiter);
+    findings.extend((!slow.is_empty()).then_some(LayoutFinding::SlowTheSender(slow)));
+    let refusing = hosts(|host| host.carried_per_s.is_some());
+    findings.extend(refusing.into_iter().map(LayoutFinding::HostAcceptsTooFew));
+    let limited = hosts(|host| host.limit.is_some() && host.needs_shared_limiter);
+    findings.extend(limited.into_iter().map(|host| LayoutFinding::SharedLimiter { host, processes }));
+    findings.extend((!taking.is_empty()).then_some(LayoutFinding::TakesTheFleet(taking)));
+    findings.extend((!few.is_empty()).then_some(LayoutFinding::FewerThanProcesses { hosts: few, processes }));
     findings
 }
 
@@ -240,40 +253,34 @@ impl From<&LayoutFinding> for Note {
             )
             .with_hint("acknowledge each message when its attempt ends"),
             LayoutFinding::Ports { ports, stated } => ports_note(ports, *stated),
-            LayoutFinding::SlowTheSender(host) => Note::warning(
-                "slow-the-sender",
+            LayoutFinding::SlowTheSender(hosts) => slow_the_sender(hosts),
+            LayoutFinding::HostAcceptsTooFew(host) => Note::warning(
+                "host-accepts-too-few",
                 format!(
-                    "{} at {} a connection would take {} of them: the host is slow, and a higher cap only moves the \
-                     queue there",
+                    "{} accepts {}, and {} at {} a connection need {}: those that it accepts carry {}",
+                    host.name,
+                    human::counted(host.limit.unwrap_or_default(), "connection"),
                     human::rate(host.rate_per_s),
                     human::duration(host.hold_p95_s),
-                    human::count(host.connections)
+                    human::count(host.connections),
+                    human::rate(host.carried_per_s.unwrap_or_default())
                 ),
             )
-            .with_hint(format!("slow down what is sent to {} rather than raise its cap", host.name)),
+            .with_hint(format!("slow down what is sent to {}", host.name)),
             LayoutFinding::SharedLimiter { host, processes } => Note::warning(
                 "shared-limiter",
                 format!(
-                    "{} needs {} over the fleet{}, and a cap of {} in each of {} allows {}",
+                    "{} accepts {} from the whole fleet, and a cap of {} in each of {} allows {}",
                     host.name,
-                    human::counted(host.connections, "connection"),
-                    host.limit.map_or_else(String::new, |limit| format!(" and accepts {}", human::count(limit))),
+                    human::counted(host.limit.unwrap_or_default(), "connection"),
                     human::count(host.connections_per_process),
                     processes_in_words(*processes),
                     human::count(host.connections_allowed)
                 ),
             )
             .with_hint("only a limiter that all processes share can hold fewer"),
-            LayoutFinding::TakesTheFleet(host) => Note::warning(
-                "takes-the-fleet",
-                format!(
-                    "if {} hangs, it takes {} of all tasks without a cap, and {} with {} in each process",
-                    host.name,
-                    human::percent(host.share_without_cap),
-                    human::percent(host.share_with_cap),
-                    human::count(host.connections_per_process)
-                ),
-            ),
+            LayoutFinding::FewerThanProcesses { hosts, processes } => fewer_than_processes(hosts, *processes),
+            LayoutFinding::TakesTheFleet(hosts) => takes_the_fleet(hosts),
             LayoutFinding::PoolRules(pool) => Note::warning("pool-rules-contradict", contradiction_in_words(pool))
                 .with_hint("set the pool to one connection a task, and the descriptors to two a task and 256"),
             LayoutFinding::ClientDefault { tasks } => Note::warning(
@@ -322,6 +329,85 @@ impl From<&LayoutFinding> for Note {
     }
 }
 
+fn slow_the_sender(hosts: &[HostCap]) -> Note {
+    let (message, hint) = match hosts {
+        [host] => (
+            format!(
+                "{} at {} a connection would take {} of them: the host is slow, and a higher cap only moves the queue \
+                 there",
+                human::rate(host.rate_per_s),
+                human::duration(host.hold_p95_s),
+                human::count(host.connections)
+            ),
+            format!("slow down what is sent to {} rather than raise its cap", host.name),
+        ),
+        _ => (
+            format!(
+                "{} hosts are slow, and higher caps only move the queue there: {}",
+                human::count(hosts.len() as u64),
+                listed(hosts, |host| format!(
+                    "{} ({} at {} would take {} connections)",
+                    host.name,
+                    human::rate(host.rate_per_s),
+                    human::duration(host.hold_p95_s),
+                    human::count(host.connections)
+                ))
+            ),
+            "slow down what is sent to them rather than raise their caps".to_owned(),
+        ),
+    };
+    Note::warning("slow-the-sender", message).with_hint(hint)
+}
+
+fn takes_the_fleet(hosts: &[HostCap]) -> Note {
+    let each = |host: &HostCap| format!("{} {}", host.name, human::percent(host.share_without_cap));
+    let capped = hosts.iter().map(|host| host.share_with_cap).fold(0.0, f64::max);
+    let message = match hosts {
+        [host] => format!(
+            "if {} hangs, it takes {} of all tasks without a cap, and {} with {} in each process",
+            host.name,
+            human::percent(host.share_without_cap),
+            human::percent(host.share_with_cap),
+            human::count(host.connections_per_process)
+        ),
+        _ => format!(
+            "each of {} hosts that hangs takes a large share of all tasks without a cap ({}), and at most {} with its \
+             cap",
+            human::count(hosts.len() as u64),
+            listed(hosts, each),
+            human::percent(capped)
+        ),
+    };
+    Note::warning("takes-the-fleet", message)
+}
+
+fn fewer_than_processes(hosts: &[HostCap], processes: u64) -> Note {
+    let processes = processes_in_words(processes);
+    let message = match hosts {
+        [host] => format!(
+            "{} needs {} over the fleet, and a cap of 1 in each of {processes} allows {}",
+            host.name,
+            human::counted(host.connections, "connection"),
+            human::count(host.connections_allowed)
+        ),
+        _ => format!(
+            "{} hosts need fewer connections than a cap of 1 in each of {processes} allows: {}",
+            human::count(hosts.len() as u64),
+            listed(hosts, |host| format!("{} {}", host.name, human::count(host.connections)))
+        ),
+    };
+    Note::info("fewer-than-processes", message)
+        .with_hint("only a limiter that all processes share can hold fewer")
+}
+
+/// The first few hosts in words, and how many more there are.
+fn listed(hosts: &[HostCap], words: impl Fn(&HostCap) -> String) -> String {
+    let named: Vec<String> = hosts.iter().take(HOSTS_NAMED).map(words).collect();
+    let rest = hosts.len().saturating_sub(HOSTS_NAMED);
+    let more = if rest > 0 { format!(" and {} more", human::count(rest as u64)) } else { String::new() };
+    named.join(", ") + &more
+}
+
 fn more_cannot_help(limit: &Limit, concurrency: u64, hopeless: bool) -> Note {
     let ceiling = human::counted(concurrency, "attempt");
     let message = format!("more workers cannot help: {} are the ceiling, at {ceiling} at once", limit.words);
@@ -342,28 +428,31 @@ fn more_cannot_help(limit: &Limit, concurrency: u64, hopeless: bool) -> Note {
 }
 
 fn ports_note(ports: &Ports, stated: bool) -> Note {
-    let each = match ports.scope {
-        PortScope::Address => format!(
-            "{} source address{}, if all go to one destination (the worst case)",
-            human::count(ports.sources),
-            if ports.sources == 1 { "" } else { "es" }
-        ),
-        PortScope::Machine => human::counted(ports.sources, "machine"),
+    let (one, several) = match ports.scope {
+        PortScope::Address => ("source address", "source addresses"),
+        PortScope::Machine => ("machine", "machines"),
+    };
+    let at = if ports.sources == 1 {
+        format!("at the one {one}")
+    } else {
+        format!("at each of {} {several}", human::count(ports.sources))
     };
     let message = format!(
-        "{} new connections hold {} ports in TIME_WAIT, beside {} open ones: {} at each of {each}, where {} are \
-         available",
+        "{} new connections hold {} ports in TIME_WAIT, beside {} open ones: {} {at} if all go to one destination, the \
+         worst case, and {} are available",
         human::rate(ports.new_connections_per_s),
         human::count(ports.time_wait),
         human::count(ports.open),
         human::count(ports.worst_case_per_source),
         human::count(ports.limit)
     );
-    let sources = match ports.scope {
-        PortScope::Address => "source addresses",
-        PortScope::Machine => "machines",
+    let hint = match ports.most_sources {
+        Some(most) if ports.sources_needed > most => format!(
+            "reuse connections, or use several gateways: it takes {} {several}, and one gateway has {most}",
+            human::count(ports.sources_needed)
+        ),
+        _ => format!("reuse connections, or use {} {several}", human::count(ports.sources_needed)),
     };
-    let hint = format!("reuse connections, or use {} {sources}", human::count(ports.sources_needed));
     let certain = stated && ports.verdict == PortsVerdict::Exhausted;
     let note = if certain {
         Note::error("ports-exhausted", message)

@@ -6,7 +6,7 @@ use crate::units::{ArrivalRate, Exact, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Connections to one host in one process, where nothing else is configured.
+/// Connections to one host in one process, where nothing else is configured; a slow host is never given more.
 const USUAL_GATE: u64 = 8;
 
 /// A host that holds a connection for this long, in seconds, is slow: more connections would only pile up there.
@@ -50,7 +50,8 @@ pub struct HostCap {
     pub hold_p95_s: f64,
     /// Connections that the fleet needs at once: ⌈rate × hold⌉.
     pub connections: u64,
-    /// The cap in each process: that, divided over the processes that run, at least 1.
+    /// The cap in each process: that, or what the host accepts if that is less, divided over the processes that run, at
+    /// least 1; for a slow host at most the usual gate of 8.
     pub connections_per_process: u64,
     /// What caps in each process allow over the whole fleet.
     pub connections_allowed: u64,
@@ -63,6 +64,13 @@ pub struct HostCap {
     pub share_without_cap: f64,
     /// The same with the cap.
     pub share_with_cap: f64,
+    /// Attempts a second that the accepted connections carry, limit / hold, where the host accepts fewer than are
+    /// needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried_per_s: Option<f64>,
+    /// Whether caps in each process allow more over the fleet than the host needs or accepts, so that only a limiter
+    /// that all processes share can hold it.
+    pub needs_shared_limiter: bool,
     /// What to do about it.
     pub verdict: HostVerdict,
 }
@@ -73,18 +81,24 @@ impl Host {
         let needed = self.rate.exact() * self.hold_p95.exact();
         let connections = needed.ceil().unwrap_or(u64::MAX).max(1);
         let processes = deployment.deployed_processes;
-        let connections_per_process = connections.div_ceil(processes);
+        let slow = self.hold_p95.get() >= SLOW_HOLD_S && connections > USUAL_GATE;
+        let wanted = self.limit.map_or(connections, |limit| connections.min(limit));
+        let each = wanted.div_ceil(processes).min(deployment.tasks_per_process);
+        let connections_per_process = if slow { each.min(USUAL_GATE) } else { each };
         let connections_allowed = connections_per_process.saturating_mul(processes);
-        let most = self.limit.unwrap_or(connections);
-        let verdict = if self.hold_p95.get() >= SLOW_HOLD_S && connections > USUAL_GATE {
-            HostVerdict::SlowTheSender
-        } else if connections_per_process == 1 && connections_allowed > most
-            || self.limit.is_some_and(|limit| connections_allowed > limit)
-        {
-            HostVerdict::SharedLimiter
-        } else {
-            HostVerdict::Ok
+        let needs_shared_limiter = match self.limit {
+            Some(limit) => connections_allowed > limit,
+            None => connections_per_process == 1 && connections_allowed > connections,
         };
+        let verdict = match (slow, needs_shared_limiter) {
+            (true, _) => HostVerdict::SlowTheSender,
+            (false, true) => HostVerdict::SharedLimiter,
+            (false, false) => HostVerdict::Ok,
+        };
+        let carried = self
+            .limit
+            .filter(|limit| *limit < connections)
+            .and_then(|limit| Exact::whole(limit.into()).over(self.hold_p95.exact()));
         let tasks = deployment.deployed_concurrency as f64;
         let hanging =
             (self.rate.exact() * timeout.exact()).min(Exact::whole(deployment.deployed_concurrency.into()));
@@ -99,6 +113,8 @@ impl Host {
             keepalive_expiry_s: keepalive_expiry_s(self.keepalive.as_ref()),
             share_without_cap: hanging.to_f64() / tasks,
             share_with_cap: hanging.to_f64().min(connections_allowed as f64) / tasks,
+            carried_per_s: carried.map(|carried| carried.to_f64()),
+            needs_shared_limiter,
             verdict,
         }
     }

@@ -14,7 +14,7 @@ const TABLE: &str = include_str!("../../data/ports.csv");
 pub enum PortScope {
     /// For each source address and destination.
     Address,
-    /// For each machine, to all destinations.
+    /// For each machine and destination.
     Machine,
 }
 
@@ -132,20 +132,23 @@ pub struct Ports {
     pub time_wait: u64,
     /// Open connections at most, over the whole fleet: one for each task.
     pub open: u64,
-    /// Ports for each source address and destination, or for each machine.
+    /// Ports for each source address and destination, or for each machine and destination.
     pub limit: u64,
-    /// New connections a second that one source address sustains to one destination, or one machine at all.
+    /// New connections a second that one source address, or one machine, sustains to one destination.
     pub sustained_per_s: f64,
     /// Source addresses, or machines.
     pub sources: u64,
     /// Destinations over which connections spread.
     pub destinations: u64,
-    /// Ports in use at each source address if all connections go to one destination, or at each machine.
+    /// Ports in use at each source address, or machine, if all connections go to one destination.
     pub worst_case_per_source: u64,
     /// The same for each destination, if they spread evenly.
     pub spread_per_source: u64,
     /// Source addresses, or machines, that are needed in the worst case.
     pub sources_needed: u64,
+    /// Source addresses that the platform can have, where that is bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_sources: Option<u64>,
     /// Whether there are enough.
     pub verdict: PortsVerdict,
 }
@@ -166,11 +169,13 @@ impl Ports {
         let time_wait = kept.ceil().unwrap_or(u64::MAX);
         let open = deployment.deployed_concurrency;
         let in_use = time_wait.saturating_add(open);
-        let (sources, destinations) = match platform.scope {
-            PortScope::Address => (egress.addresses.max(1), destinations.max(1)),
-            // A machine's share holds for all destinations together.
-            PortScope::Machine => (egress.machines.unwrap_or(deployment.pods).max(1), 1),
-        };
+        // A translated port serves one connection for each destination (address and port), whoever it is allotted to.
+        let destinations = destinations.max(1);
+        let sources = match platform.scope {
+            PortScope::Address => egress.addresses,
+            PortScope::Machine => egress.machines.unwrap_or(deployment.pods),
+        }
+        .max(1);
         let worst_case_per_source = in_use.div_ceil(sources);
         let spread_per_source = worst_case_per_source.div_ceil(destinations);
         let verdict = if worst_case_per_source <= platform.ports {
@@ -194,19 +199,21 @@ impl Ports {
             worst_case_per_source,
             spread_per_source,
             sources_needed: in_use.div_ceil(platform.ports.max(1)),
+            most_sources: platform.most_addresses,
             verdict,
         }
     }
 }
 
 impl Egress {
-    /// Ports of one's own choice, such as those of a gateway that is not in the table.
+    /// Ports of one's own choice, such as those of a gateway that is not in the table: for each machine where their
+    /// number is given, else for each address.
     #[must_use]
-    pub fn custom(ports: u64, addresses: u64, time_wait: &Seconds) -> Self {
+    pub fn custom(ports: u64, addresses: u64, machines: Option<u64>, time_wait: &Seconds) -> Self {
         Egress {
             platform: Platform {
                 name: "given".to_owned(),
-                scope: PortScope::Address,
+                scope: if machines.is_some() { PortScope::Machine } else { PortScope::Address },
                 ports,
                 time_wait_s: time_wait.exact().ceil().unwrap_or(0),
                 most_addresses: None,
@@ -215,7 +222,7 @@ impl Egress {
                 as_of: "on the command line".to_owned(),
             },
             addresses,
-            machines: None,
+            machines,
             stated: true,
         }
     }

@@ -82,6 +82,10 @@ fn fewest_pods(concurrency: u64, caps: &Caps, tasks: u64, processes: u64) -> Opt
 
 /// What keeps the layout from having fewer pods where the usual shape fits.
 fn binding_usually(caps: &Caps, deployment: &Deployment) -> Limit {
+    if deployment.deployed_processes == 1 {
+        let words = format!("{} asked for, which one process holds", human::count(deployment.concurrency));
+        return Limit::new(LimitName::Concurrency, deployment.concurrency, words);
+    }
     let usual = Limit::new(
         LimitName::TasksPerProcess,
         USUAL_TASKS,
@@ -135,7 +139,7 @@ fn impossible_alone(question: &Question, caps: &Caps) -> Option<Contradiction> {
     let every = [&caps.tasks, &caps.tasks_per_pod, &caps.processes_per_pod, &caps.processes, &caps.pods];
     let none = every.into_iter().flatten().find(|limit| limit.allows == 0)?;
     let other = other(none);
-    let words = format!("{} and {} leave no room for a single task", none.words, other.words);
+    let words = format!("{}; and {}: together they leave no room for a single task", none.words, other.words);
     Some(Contradiction { limits: [none.clone(), other], words })
 }
 
@@ -168,7 +172,7 @@ fn contradiction(question: &Question, caps: &Caps) -> Contradiction {
     let each = each.cloned().unwrap_or_else(|| target.clone());
     let words = if most < question.concurrency {
         format!(
-            "{} and {} allow {} at once, and {} are asked for",
+            "{}; and {}: together they allow {} at once, and {} are asked for",
             fleet.words,
             each.words,
             human::counted(most, "attempt"),
@@ -176,7 +180,7 @@ fn contradiction(question: &Question, caps: &Caps) -> Contradiction {
         )
     } else {
         format!(
-            "{} and {} leave no layout of pods that are alike for {}",
+            "{}; and {}: together they leave no layout of pods that are alike for {}",
             fleet.words, each.words, target.words
         )
     };

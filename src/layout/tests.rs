@@ -122,6 +122,75 @@ fn a_limit_that_a_host_sets_needs_a_shared_limiter_where_there_are_more_processe
     );
 }
 
+/// A cap of five over nine processes cannot be had in the processes: one in each allows nine.
+#[test]
+fn a_fleet_cap_below_the_processes_is_reported_with_both_numbers_also_where_the_host_is_slow() {
+    let host = |hold: &str| Host {
+        name: "a".to_owned(),
+        rate: "20".parse().unwrap(),
+        hold_p95: hold.parse().unwrap(),
+        keepalive: None,
+        limit: Some(5),
+    };
+    let shape = Shape { tasks_per_process: Some(160), processes_per_pod: Some(3) };
+    let asked = |hold| Question { hosts: vec![host(hold)], shape, ..target(1300) }.answer();
+    let fast = asked("250ms");
+    assert_eq!(fast.layout.deployment.unwrap().deployed_processes, 9);
+    let cap = &fast.layout.hosts[0];
+    assert_eq!((cap.connections, cap.connections_per_process, cap.connections_allowed), (5, 1, 9));
+    assert_eq!((cap.verdict, cap.carried_per_s), (HostVerdict::SharedLimiter, None));
+
+    let slow = asked("2s");
+    let cap = slow.layout.hosts[0].clone();
+    assert_eq!((cap.connections, cap.connections_per_process, cap.connections_allowed), (40, 1, 9));
+    // Five connections of two seconds carry 2.5 a second.
+    assert_eq!((cap.verdict, cap.carried_per_s), (HostVerdict::SlowTheSender, Some(2.5)));
+    for finding in [
+        LayoutFinding::SlowTheSender(vec![cap.clone()]),
+        LayoutFinding::HostAcceptsTooFew(cap.clone()),
+        LayoutFinding::SharedLimiter { host: cap, processes: 9 },
+    ] {
+        assert!(slow.findings.contains(&finding), "{finding:?}");
+    }
+}
+
+#[test]
+fn a_slow_host_is_never_given_more_than_the_usual_gate() {
+    let host = Host {
+        name: "a".to_owned(),
+        rate: "90".parse().unwrap(),
+        hold_p95: "28s".parse().unwrap(),
+        keepalive: None,
+        limit: None,
+    };
+    let cap = layout(&Question { hosts: vec![host], ..target(1300) }).hosts.remove(0);
+    assert_eq!((cap.connections, cap.connections_per_process, cap.connections_allowed), (2520, 8, 96));
+    // Hanging, it takes 900 of 1,920 tasks without a cap, and 96 with it.
+    assert!((cap.share_without_cap - 900.0 / 1920.0).abs() < 1e-12);
+    assert!((cap.share_with_cap - 0.05).abs() < 1e-12);
+}
+
+#[test]
+fn many_hosts_make_one_remark_of_a_kind() {
+    let host = |name: String, rate: &str, hold: &str| Host {
+        name,
+        rate: rate.parse().unwrap(),
+        hold_p95: hold.parse().unwrap(),
+        keepalive: None,
+        limit: None,
+    };
+    let hosts = (0..20).flat_map(|place| {
+        [host(format!("slow-{place}"), "80", "5s"), host(format!("small-{place}"), "1", "100ms")]
+    });
+    let found = layout(&Question { hosts: hosts.collect(), ..target(1300) }).findings;
+    for code in ["slow-the-sender", "takes-the-fleet", "fewer-than-processes"] {
+        let notes: Vec<&str> =
+            found.iter().filter(|note| note.code == code).map(|note| note.message.as_str()).collect();
+        assert_eq!(notes.len(), 1, "{code}: {notes:?}");
+        assert!(notes[0].contains("20 hosts") && notes[0].contains("and 15 more"), "{}", notes[0]);
+    }
+}
+
 /// Two thousand unpooled deliveries a second hold 120,000 ports, where a destination has 28,232.
 #[test]
 fn unpooled_deliveries_run_out_of_ports() {
@@ -158,6 +227,26 @@ fn ports_of_a_machine_are_compared_with_what_the_machine_uses() {
     question.network.egress.platform.ports = 128;
     let ports = layout(&question).ports.unwrap();
     assert_eq!((ports.worst_case_per_source, ports.verdict), (188, PortsVerdict::Exhausted));
+    // A translated port serves every destination once.
+    question.network.destinations = 2;
+    let ports = layout(&question).ports.unwrap();
+    assert_eq!((ports.spread_per_source, ports.verdict), (94, PortsVerdict::OkIfSpread));
+}
+
+#[test]
+fn more_addresses_than_a_gateway_can_have_are_not_advised() {
+    let mut question = target(2000);
+    (question.traffic.rate, question.network.reuse) = ("10000".parse().ok(), "0".parse().unwrap());
+    question.network.egress.platform = Platform::find("aws-nat").unwrap();
+    let layout = layout(&question);
+    // 600,000 in TIME_WAIT and 2,080 open at 55,000 an address.
+    assert_eq!(layout.ports.as_ref().map(|ports| ports.sources_needed), Some(11));
+    let hint =
+        layout.findings.iter().find(|note| note.code == "ports-exhausted").and_then(|note| note.hint.clone());
+    assert!(
+        hint.as_ref().is_some_and(|hint| hint.contains("several gateways") && hint.contains("has 8")),
+        "{hint:?}"
+    );
 }
 
 #[test]
@@ -231,6 +320,13 @@ fn limits_that_contradict_each_other_are_both_named() {
         named(&Question { database: database(98, 100), ..target(1) }),
         (LimitName::Database, LimitName::DatabasePool)
     );
+}
+
+#[test]
+fn what_one_process_holds_is_bound_by_nothing_else() {
+    let balanced = layout(&target(100)).balanced.unwrap();
+    assert_eq!(shape(&balanced.deployment), (1, 1, 100));
+    assert_eq!(balanced.binding_limit.limit, LimitName::Concurrency);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::layout::{
-    Answered, CeilingVerdict, Database, Deployment, HostVerdict, Layout, Ports, PortsVerdict, Question,
+    Answered, CeilingVerdict, Database, Deployment, HostVerdict, Layout, PortScope, Ports, PortsVerdict,
+    Question,
 };
+use crate::notice::Severity;
 use crate::units::{Bytes, human};
 use serde::Serialize;
 
@@ -58,7 +60,9 @@ pub fn report(question: &Question, answered: &Answered) -> Result<Report, NotFin
     let layout = &answered.layout;
     let answer = if layout.holds() { Answer::Yes } else { Answer::No };
     let mut report = Report::new("layout", answer, headline(question, layout), &inputs(question), layout)?;
-    report.sections.push(Section::Table(shapes(layout)));
+    if layout.deployment.is_some() || layout.balanced.is_some() {
+        report.sections.push(Section::Table(shapes(layout)));
+    }
     report.sections.push(takes(layout));
     if !layout.hosts.is_empty() {
         report.sections.push(Section::Table(hosts(layout)));
@@ -126,6 +130,14 @@ fn headline(question: &Question, layout: &Layout) -> String {
         (Some(asked), Some(limit)) => {
             format!("No: {} exceed {}. This fits: {proposed}.", shape(asked), limit.words)
         }
+        (Some(asked), None) if !layout.holds() => {
+            let problem = layout.findings.iter().find(|finding| finding.severity == Severity::Error);
+            format!(
+                "No: {} would do for {target} at once, but {}.",
+                shape(asked),
+                problem.map_or("a limit is not kept", |problem| &problem.message)
+            )
+        }
         (Some(asked), None) => {
             let differs = layout.balanced.as_ref().is_some_and(|balanced| balanced.deployment != *asked);
             let other = if differs { format!("; balanced: {proposed}") } else { String::new() };
@@ -180,9 +192,11 @@ fn takes(layout: &Layout) -> Section {
         "HTTP pool",
         layout.pool.as_ref().map(|pool| {
             format!(
-                "{} connections a process, all kept alive for {}; by descriptors it would be {}",
+                "{} connections a process, all kept alive for {} (one guide keeps half, {}); by descriptors it would \
+                 be {}",
                 human::count(pool.max_connections),
                 human::duration(pool.keepalive_expiry_s),
+                human::count(pool.half_keepalive),
                 human::count(pool.by_descriptors)
             )
         }),
@@ -242,12 +256,13 @@ fn ports(ports: &Ports) -> String {
         PortsVerdict::OkIfSpread => "enough only if spread over the destinations",
         PortsVerdict::Exhausted => "not enough in the worst case",
     };
-    let at = match ports.sources {
-        1 => "at one source".to_owned(),
-        sources => format!("at each of {} sources", human::count(sources)),
+    let source = match ports.scope {
+        PortScope::Address => "source address",
+        PortScope::Machine => "machine",
     };
     format!(
-        "{} new connections, {} ports in TIME_WAIT; {} of {} ports {at} if all go to one destination: {verdict}",
+        "{} new connections, {} ports in TIME_WAIT; each {source} holds {} if all go to one destination, and has {}: \
+         {verdict}",
         human::rate(ports.new_connections_per_s),
         human::count(ports.time_wait),
         human::count(ports.worst_case_per_source),
@@ -280,8 +295,9 @@ fn database(database: &Database) -> String {
 fn hosts(layout: &Layout) -> Table {
     let columns = [
         Column::words("host"),
-        Column::number("connections"),
-        Column::number("a process"),
+        Column::number("needs"),
+        Column::number("cap a process"),
+        Column::number("caps allow"),
         Column::number("idle kept"),
         Column::number("if it hangs"),
         Column::number("with the cap"),
@@ -293,6 +309,7 @@ fn hosts(layout: &Layout) -> Table {
             host.name.clone(),
             human::count(host.connections),
             human::count(host.connections_per_process),
+            human::count(host.connections_allowed),
             human::duration(host.keepalive_expiry_s),
             format!("{} of tasks", human::percent(host.share_without_cap)),
             human::percent(host.share_with_cap),

@@ -3,6 +3,7 @@
 use crate::schema::assert_matches;
 use crate::support::{command, run, run_json};
 use proptest::prelude::*;
+use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -159,5 +160,53 @@ proptest! {
         if output.code < 2 {
             assert_matches("layout", &output.json());
         }
+    }
+}
+
+#[test]
+fn an_answer_of_no_says_why_in_its_first_line() {
+    for (arguments, because) in [
+        ("--concurrency 1300 --lease 5", "the lease ends after 5 s"),
+        ("--concurrency 1300 --rate 2000 --reuse-ratio 0 --egress aws-nat", "120,000 ports in TIME_WAIT"),
+        ("--concurrency 1300 --rate 900 --mean 1.4 --downstream-limit 800", "more workers cannot help"),
+    ] {
+        let output = run(&format!("layout {arguments} --format json"));
+        let report: Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(output.code, 1, "{arguments}");
+        let table = run(&format!("layout {arguments}")).stdout;
+        let headline = table.split("\n\n").next().unwrap().replace('\n', " ");
+        assert!(headline.starts_with("No: ") && headline.contains(because), "{headline}");
+        assert_eq!(report["result"]["fits"], true, "the shape itself keeps its limits");
+    }
+}
+
+#[test]
+fn a_pod_without_processors_is_bad_usage() {
+    let output = run("layout --concurrency 1300 --mean 1.4 --vcpu-per-pod 0");
+    assert!(
+        output.code == 2 && output.stderr.contains("--vcpu-per-pod must be more than zero"),
+        "{output:?}"
+    );
+}
+
+/// Sixteen instances with three thousand connections to one address: 188 each, which 1,024 ports hold and 128 do not.
+#[test]
+fn ports_are_counted_for_each_machine_where_machines_are_given() {
+    let fleet = "layout --concurrency 3000 --tasks-per-process 188 --processes-per-pod 1 --rate 3000 --mean 1 --reuse-ratio 100%";
+    for (way_out, code, verdict) in
+        [("--egress azure-lb", 0, "ok"), ("--nat-ports 1024", 0, "ok"), ("--nat-ports 128", 1, "exhausted")]
+    {
+        let output = run(&format!("{fleet} {way_out} --machines 16 --format json"));
+        let ports = &serde_json::from_str::<Value>(&output.stdout).unwrap()["result"]["ports"];
+        assert_eq!((output.code, &ports["worst_case_per_source"]), (code, &188.into()), "{way_out}");
+        assert_eq!((&ports["verdict"], &ports["scope"]), (&verdict.into(), &"machine".into()), "{way_out}");
+    }
+    for (way_out, named) in [
+        ("--machines 16", "--nat-addresses instead"),
+        ("--egress azure-lb --nat-addresses 2", "--machines instead"),
+        ("--nat-ports 1024 --nat-addresses 2 --machines 16", "--nat-addresses or --machines"),
+    ] {
+        let output = run(&format!("{fleet} {way_out}"));
+        assert!(output.code == 2 && output.stderr.contains(named), "{way_out}: {output:?}");
     }
 }

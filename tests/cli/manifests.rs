@@ -44,8 +44,12 @@ fn every_kind_is_valid_by_its_schema() {
         for kinds in ["kubernetes", "keda", "hpa", "kubernetes,keda", "kubernetes,hpa"] {
             for rest in ["", EVERYTHING, "--processes-per-pod 1 --max-pods 20", "--min-replicas 1"] {
                 let output = emitted(&format!("--emit {kinds} {source} {rest}"));
-                let expected =
-                    kinds.split(',').map(|kind| if kind == "kubernetes" { 2 } else { 1 }).sum::<usize>();
+                let documents_of = |kind| match kind {
+                    "kubernetes" => 2,
+                    "keda" if source.contains("--region") => 2,
+                    _ => 1,
+                };
+                let expected = kinds.split(',').map(documents_of).sum::<usize>();
                 assert_eq!(documents(&output.stdout).len(), expected, "{kinds} {rest}");
             }
         }
@@ -103,6 +107,8 @@ fn the_scaled_object_goes_by_age_and_by_load_and_takes_its_maximum_from_the_surg
         (&load["metricType"], &load["metadata"]["targetMetricValue"]),
         (&"AverageValue".into(), &"18642".into())
     );
+    // Without it, a trigger of CloudWatch wants access keys.
+    assert_eq!(age["authenticationRef"]["name"], "dispatcher");
     let down = &spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]["policies"][0];
     assert_eq!((&down["value"], &down["periodSeconds"]), (&1.into(), &45.into()));
     let unbounded = emitted("--emit keda --region eu-west-1 --surge-concurrency 7446");
@@ -170,6 +176,7 @@ fn what_must_not_be_applied_is_not_written() {
     for (arguments, code, named) in [
         ("--emit keda,hpa --region eu-west-1", 2, "never both"),
         ("--emit keda", 2, "--region"),
+        ("--emit kubernetes,env", 2, "two commands"),
         ("--emit hpa --min-replicas 0", 2, "scale to zero"),
         ("--emit kubernetes --name Sender", 2, "no name"),
         ("--emit kubernetes --format json", 2, "--format"),
@@ -187,11 +194,20 @@ fn what_must_not_be_applied_is_not_written() {
 }
 
 #[test]
+fn a_kind_that_is_named_twice_is_written_once() {
+    assert_eq!(documents(&emitted("--emit hpa,hpa").stdout).len(), 1);
+}
+
+#[test]
 fn warnings_go_beside_the_manifests() {
     let zero = emitted("--emit keda --region eu-west-1 --min-replicas 0 --surge-concurrency 2000");
     assert!(zero.stderr.contains("waits for a pod to start"), "{zero:?}");
     assert_eq!(only(&zero.stdout, "ScaledObject")["minReplicaCount"], 0);
+    assert!(zero.stderr.contains("cloudwatch:GetMetricData"), "{zero:?}");
+    let queue = emitted("--emit keda --prometheus http://p:9090 --queue deliveries");
+    assert!(queue.stderr.contains("queue_messages_sent_total with queue=\"deliveries\""), "{queue:?}");
     let guess = emitted("--emit hpa");
+    assert!(guess.stderr.contains("adapter of external metrics"), "{guess:?}");
     assert!(guess.stderr.contains("no surge is known"), "{guess:?}");
     let beyond = emitted("--emit hpa --max-pods 4 --surge-concurrency 7446");
     assert!(beyond.stderr.contains("the surge needs 18 pods"), "{beyond:?}");

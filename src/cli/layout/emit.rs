@@ -89,7 +89,12 @@ impl EmitArgs {
     }
 
     fn request(&self, saved: Option<&SavedSize>) -> Result<Request> {
-        let kinds: Vec<Kind> = self.emit.iter().map(|name| name.domain()).collect();
+        let mut kinds: Vec<Kind> = Vec::new();
+        for kind in self.emit.iter().map(|name| name.domain()) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
         let queue = self.queue.clone().unwrap_or_else(|| self.name.clone());
         let source = match (&self.region, &self.prometheus) {
             (Some(region), _) => AgeSource::CloudWatch { queue, region: region.clone() },

@@ -13,7 +13,7 @@ use hosts::host;
 use saved::SavedSize;
 use std::path::PathBuf;
 use whsize::layout::{
-    DatabaseUse, Egress, Host, Limits, Network, PgBouncerUse, Platform, Question, Shape, Traffic,
+    DatabaseUse, Egress, Host, Limits, Network, PgBouncerUse, Platform, PortScope, Question, Shape, Traffic,
 };
 use whsize::report;
 use whsize::units::{ArrivalRate, Bytes, Count, Ratio, Seconds, Share};
@@ -98,7 +98,7 @@ pub(crate) struct Args {
     /// The way out: linux, aws-nat, gcp-nat, gcp-nat-default, azure-lb or azure-nat
     #[arg(long, value_name = "NAME", conflicts_with = "nat_ports", help_heading = "Hosts and ports")]
     egress: Option<String>,
-    /// Source ports for each address and destination, of a gateway of one's own
+    /// Source ports for each address and destination, of a gateway of one's own; for each machine with --machines
     #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Hosts and ports")]
     nat_ports: Option<Count>,
     /// Source addresses; 1 is the worst case
@@ -160,6 +160,9 @@ impl Args {
         let rate = rate.or_else(|| service?.busiest_rate());
         let mean = service.map(|service| service.time.mean.clone());
         let mean = mean.or(saved.map(|saved| saved.mean.clone()));
+        if self.vcpu_per_pod.as_ref().is_some_and(|vcpu| vcpu.exact().is_zero()) {
+            bail!("--vcpu-per-pod must be more than zero");
+        }
         if self.vcpu_per_pod.is_some() && mean.is_none() {
             bail!(
                 "--vcpu-per-pod needs the service time, to know how busy a task is; give --mean, such as --mean 1.4"
@@ -219,12 +222,27 @@ impl Args {
         let machines = self.machines.map(Count::get);
         let stated = self.egress.is_some() || self.nat_addresses.is_some() || self.machines.is_some();
         if let Some(ports) = self.nat_ports {
+            if machines.is_some() && self.nat_addresses.is_some() {
+                bail!("ports are for each address or for each machine: give --nat-addresses or --machines");
+            }
             let minute = "60s".parse()?;
-            return Ok(Egress { machines, ..Egress::custom(ports.get(), addresses, &minute) });
+            return Ok(Egress::custom(ports.get(), addresses, machines, &minute));
         }
         let platform = Platform::find(self.egress.as_deref().unwrap_or("linux"))?;
         if let Some(most) = platform.most_addresses.filter(|most| addresses > *most) {
             bail!("{} takes {most} addresses at most", platform.what);
+        }
+        match platform.scope {
+            PortScope::Machine if self.nat_addresses.is_some() => bail!(
+                "{} allots its ports to machines, not to addresses: give --machines instead of --nat-addresses",
+                platform.what
+            ),
+            PortScope::Address if machines.is_some() => bail!(
+                "{} has its ports for each address, not for each machine: give --nat-addresses instead of --machines, \
+                 or --egress",
+                platform.what
+            ),
+            _ => {}
         }
         Ok(Egress { platform, addresses, machines, stated })
     }

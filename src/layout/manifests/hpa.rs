@@ -1,7 +1,7 @@
 //! A HorizontalPodAutoscaler with two external metrics: the age of the oldest message, and the load.
 
 use super::kubernetes::{Document, Metadata};
-use super::request::{AgeSource, ManifestError};
+use super::request::{AgeSource, EXTERNAL_METRICS, ManifestError};
 use super::scaling::{Behavior, Target, behavior, target};
 use super::workload::Workload;
 use super::{Reasoned, because};
@@ -75,6 +75,7 @@ pub(super) fn autoscaler(workload: &Workload) -> Result<Document<AutoscalerSpec>
         value: None,
         average_value: Some(because(format!("{}m", workload.rate_per_pod_millis()?), workload.rate_reason())),
     };
+    let [age_name, load_name] = EXTERNAL_METRICS;
     Ok(Document {
         api_version: "autoscaling/v2",
         kind: "HorizontalPodAutoscaler",
@@ -83,10 +84,7 @@ pub(super) fn autoscaler(workload: &Workload) -> Result<Document<AutoscalerSpec>
             scale_target_ref: target(workload),
             min_replicas: workload.minimum.number(),
             max_replicas: workload.maximum.number(),
-            metrics: vec![
-                external("queue_oldest_message_age_seconds", age),
-                external("queue_messages_sent_per_second", load),
-            ],
+            metrics: vec![external(age_name, age), external(load_name, load)],
             behavior: behavior(workload),
         },
     })

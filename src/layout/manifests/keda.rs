@@ -5,16 +5,17 @@
 //! trigger is ⌈λS / tasks⌉, and the HPA takes the larger of both.
 
 use super::kubernetes::{Document, Metadata};
-use super::request::{AgeSource, ManifestError};
+use super::request::{AgeSource, ManifestError, PROMETHEUS_SERIES};
 use super::scaling::{Behavior, Target, behavior, target};
 use super::workload::Workload;
 use super::{Reasoned, because};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How often KEDA reads, and how long a value of CloudWatch covers, in seconds.
+/// How often KEDA reads, how long a value of CloudWatch covers, and how far back one is looked for, in seconds.
 const POLLING_S: u64 = 30;
 const PERIOD_S: u64 = 60;
+const COLLECTED_S: u64 = 300;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,12 +47,47 @@ struct Trigger {
     name: &'static str,
     metric_type: Reasoned<&'static str>,
     metadata: BTreeMap<&'static str, Reasoned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authentication_ref: Option<AuthenticationRef>,
+}
+
+#[derive(Serialize)]
+struct AuthenticationRef {
+    name: String,
+}
+
+/// Who KEDA is when it reads CloudWatch. Without it, a trigger of CloudWatch wants access keys.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TriggerAuthenticationSpec {
+    pod_identity: PodIdentity,
+}
+
+#[derive(Serialize)]
+struct PodIdentity {
+    provider: Reasoned<&'static str>,
+}
+
+/// The authentication that the triggers refer to; Prometheus inside a cluster needs none.
+pub(super) fn trigger_authentication(workload: &Workload) -> Option<Document<TriggerAuthenticationSpec>> {
+    matches!(workload.source, AgeSource::CloudWatch { .. }).then(|| Document {
+        api_version: "keda.sh/v1alpha1",
+        kind: "TriggerAuthentication",
+        metadata: Metadata::of(workload),
+        spec: TriggerAuthenticationSpec {
+            pod_identity: PodIdentity { provider: because("aws", "the role of KEDA's operator") },
+        },
+    })
 }
 
 pub(super) fn scaled_object(workload: &Workload) -> Result<Document<ScaledObjectSpec>, ManifestError> {
-    let triggers = match &workload.source {
-        AgeSource::CloudWatch { queue, region } => by_cloudwatch(workload, queue, region)?,
-        AgeSource::Prometheus { address, queue } => by_prometheus(workload, address, queue)?,
+    let (triggers, polling_reason) = match &workload.source {
+        AgeSource::CloudWatch { queue, region } => {
+            (by_cloudwatch(workload, queue, region)?, "a value of CloudWatch comes once a minute")
+        }
+        AgeSource::Prometheus { address, queue } => {
+            (by_prometheus(workload, address, queue)?, "at least once for each target age")
+        }
     };
     Ok(Document {
         api_version: "keda.sh/v1alpha1",
@@ -59,7 +95,7 @@ pub(super) fn scaled_object(workload: &Workload) -> Result<Document<ScaledObject
         metadata: Metadata::of(workload),
         spec: ScaledObjectSpec {
             scale_target_ref: target(workload),
-            polling_interval: because(POLLING_S, "age in CloudWatch moves once a minute"),
+            polling_interval: because(POLLING_S, polling_reason),
             min_replica_count: workload.minimum.number(),
             max_replica_count: workload.maximum.number(),
             advanced: Advanced {
@@ -95,7 +131,7 @@ fn by_cloudwatch(workload: &Workload, queue: &str, region: &str) -> Result<Vec<T
             ),
             (
                 "metricCollectionTime",
-                because((2 * PERIOD_S).to_string(), "two periods, so that one is complete"),
+                because(COLLECTED_S.to_string(), "the latest value of these; one may come minutes late"),
             ),
             ("minMetricValue", because("0".to_owned(), "no value means that nothing waits")),
         ])
@@ -111,23 +147,37 @@ fn by_cloudwatch(workload: &Workload, queue: &str, region: &str) -> Result<Vec<T
         "targetMetricValue",
         because(a_minute.max(1).to_string(), format!("a minute; {}", workload.rate_reason())),
     );
-    Ok(vec![
-        Trigger { r#type: "aws-cloudwatch", name: "age", metric_type: by_value(), metadata: age },
-        Trigger { r#type: "aws-cloudwatch", name: "load", metric_type: by_average(), metadata: load },
-    ])
+    let trigger = |name, metric_type, metadata| Trigger {
+        r#type: "aws-cloudwatch",
+        name,
+        metric_type,
+        metadata,
+        authentication_ref: Some(AuthenticationRef { name: workload.name.clone() }),
+    };
+    Ok(vec![trigger("age", by_value(), age), trigger("load", by_average(), load)])
 }
 
 fn by_prometheus(workload: &Workload, address: &str, queue: &str) -> Result<Vec<Trigger>, ManifestError> {
     let millis = workload.rate_per_pod_millis()?;
     let threshold = format!("{}.{:03}", millis / 1_000, millis % 1_000);
-    let trigger = |query: String, threshold: Reasoned<String>| {
-        BTreeMap::from([("serverAddress", plain(address)), ("query", plain(query)), ("threshold", threshold)])
+    let trigger = |name, metric_type, query: String, threshold| Trigger {
+        r#type: "prometheus",
+        name,
+        metric_type,
+        metadata: BTreeMap::from([
+            ("serverAddress", plain(address)),
+            ("query", plain(query)),
+            ("threshold", threshold),
+        ]),
+        authentication_ref: None,
     };
-    let age = trigger(age_query(queue), target_age(workload));
-    let load = trigger(rate_query(queue), because(threshold, workload.rate_reason()));
+    let [age, sent] = PROMETHEUS_SERIES;
+    let queue = label(queue);
+    let age = format!("max({age}{{queue={queue}}})");
+    let load = format!("sum(rate({sent}{{queue={queue}}}[2m]))");
     Ok(vec![
-        Trigger { r#type: "prometheus", name: "age", metric_type: by_value(), metadata: age },
-        Trigger { r#type: "prometheus", name: "load", metric_type: by_average(), metadata: load },
+        trigger("age", by_value(), age, target_age(workload)),
+        trigger("load", by_average(), load, because(threshold, workload.rate_reason())),
     ])
 }
 
@@ -139,17 +189,7 @@ fn by_average() -> Reasoned<&'static str> {
     because("AverageValue", "the rate is shared by the replicas")
 }
 
-/// The age of the oldest message, as the exporter of the queue is expected to name it.
-fn age_query(queue: &str) -> String {
-    format!("max(queue_oldest_message_age_seconds{{queue={}}})", label(queue))
-}
-
-/// Messages a second that are sent to the queue.
-fn rate_query(queue: &str) -> String {
-    format!("sum(rate(queue_messages_sent_total{{queue={}}}[2m]))", label(queue))
-}
-
 /// A label's value as PromQL quotes it.
 fn label(value: &str) -> String {
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -39,7 +39,12 @@ pub fn emit(question: &Question, layout: &Layout, request: &Request) -> Result<E
                 document(&mut text, &kubernetes::deployment(&workload))?;
                 document(&mut text, &kubernetes::disruption_budget(&workload))?;
             }
-            Kind::Keda => document(&mut text, &keda::scaled_object(&workload)?)?,
+            Kind::Keda => {
+                if let Some(authentication) = keda::trigger_authentication(&workload) {
+                    document(&mut text, &authentication)?;
+                }
+                document(&mut text, &keda::scaled_object(&workload)?)?;
+            }
             Kind::Hpa => document(&mut text, &hpa::autoscaler(&workload)?)?,
             Kind::Systemd => text.push_str(&plain::unit(&workload)),
             Kind::Env => {

@@ -27,7 +27,7 @@ pub(super) fn unit(workload: &Workload) -> String {
          LimitNOFILE={nofile}\n\
          \n\
          [Install]\n\
-         WantedBy=multi-user.target\n",
+         WantedBy=multi-user.target\n\n",
         processes = deployment.deployed_processes,
         grace = workload.grace_s.value,
         grace_reason = workload.grace_s.reason,
@@ -40,7 +40,7 @@ pub(super) fn unit(workload: &Workload) -> String {
 ///
 /// `one_process` is for the template unit, whose instances are one process each.
 pub(super) fn environment(workload: &Workload, one_process: bool) -> String {
-    let mut text = String::new();
+    let mut text = format!("# /etc/{}.env\n", workload.name);
     for variable in variables(workload) {
         let serde_saphyr::Commented(mut value, mut reason) = variable.value;
         if one_process && variable.name == PROCESSES {

@@ -3,6 +3,14 @@
 use crate::notice::Note;
 use crate::units::{Seconds, human};
 
+/// External metrics of an HPA: the age of the oldest message in seconds, and messages sent a second.
+pub(super) const EXTERNAL_METRICS: [&str; 2] =
+    ["queue_oldest_message_age_seconds", "queue_messages_sent_per_second"];
+
+/// Series of Prometheus: the age of the oldest message in seconds, and messages sent, counted.
+pub(super) const PROMETHEUS_SERIES: [&str; 2] =
+    ["queue_oldest_message_age_seconds", "queue_messages_sent_total"];
+
 /// A kind of manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -76,6 +84,11 @@ pub enum ManifestError {
         "a ScaledObject makes its own HorizontalPodAutoscaler: emit keda or hpa, never both for one workload"
     )]
     BothScalers,
+    /// YAML and plain text make no stream that a program reads.
+    #[error(
+        "kubernetes, keda and hpa are YAML, systemd and env are not: emit them by two commands, each into a file of its own"
+    )]
+    MixedFormats,
     /// Nothing is asked for.
     #[error("there is nothing to write; name kubernetes, keda, hpa, systemd or env")]
     Nothing,
@@ -122,6 +135,17 @@ pub enum ManifestNote {
         /// By what.
         limit: String,
     },
+    /// The metrics by the names that the manifests use must exist.
+    MetricNames {
+        /// What has to provide them.
+        provider: &'static str,
+        /// Their names.
+        names: [&'static str; 2],
+        /// The queue that their label names.
+        queue: String,
+    },
+    /// KEDA's own role must be allowed to read CloudWatch.
+    CloudWatchRole,
     /// With no replicas, the first message waits for a pod to start.
     ScaleToZero,
     /// Kubernetes takes no period as long as the lease.
@@ -139,6 +163,10 @@ impl Request {
         }
         if asks(Kind::Keda) && asks(Kind::Hpa) {
             return Err(ManifestError::BothScalers);
+        }
+        let plain_text = |kind: &Kind| matches!(kind, Kind::Systemd | Kind::Env);
+        if self.kinds.iter().any(plain_text) && !self.kinds.iter().all(plain_text) {
+            return Err(ManifestError::MixedFormats);
         }
         if asks(Kind::Hpa) && self.minimum == Some(0) {
             return Err(ManifestError::ZeroWithHpa);
@@ -161,8 +189,23 @@ impl Request {
         self.kinds.iter().any(|kind| matches!(kind, Kind::Keda | Kind::Hpa))
     }
 
-    pub(super) fn notes(&self) -> Option<ManifestNote> {
-        (self.kinds.contains(&Kind::Keda) && self.minimum == Some(0)).then_some(ManifestNote::ScaleToZero)
+    pub(super) fn notes(&self) -> Vec<ManifestNote> {
+        let asks = |kind| self.kinds.contains(&kind);
+        let (AgeSource::CloudWatch { queue, .. } | AgeSource::Prometheus { queue, .. }) = &self.source;
+        let named = |provider, names| ManifestNote::MetricNames { provider, names, queue: queue.clone() };
+        let mut notes = Vec::new();
+        if asks(Kind::Keda) && self.minimum == Some(0) {
+            notes.push(ManifestNote::ScaleToZero);
+        }
+        match self.source {
+            _ if asks(Kind::Hpa) => notes.push(named("an adapter of external metrics", EXTERNAL_METRICS)),
+            AgeSource::Prometheus { .. } if asks(Kind::Keda) => {
+                notes.push(named("the Prometheus server", PROMETHEUS_SERIES));
+            }
+            AgeSource::CloudWatch { .. } if asks(Kind::Keda) => notes.push(ManifestNote::CloudWatchRole),
+            _ => {}
+        }
+        notes
     }
 }
 
@@ -182,6 +225,16 @@ impl From<&ManifestNote> for Note {
                     human::count(*allowed)
                 ),
             ),
+            ManifestNote::MetricNames { provider, names: [age, load], queue } => Note::info(
+                "metric-names",
+                format!("{provider} must have {age} and {load} with queue=\"{queue}\""),
+            )
+            .with_hint("rename them in the manifest to those of your exporter"),
+            ManifestNote::CloudWatchRole => Note::info(
+                "cloudwatch-role",
+                "KEDA reads CloudWatch with its own role, which needs cloudwatch:GetMetricData",
+            )
+            .with_hint("name another role in the TriggerAuthentication"),
             ManifestNote::ScaleToZero => Note::warning(
                 "scale-to-zero",
                 "with no replicas the first message waits for a pod to start, and the rate that it needs is not seen",

@@ -107,7 +107,10 @@ impl Workload {
             descriptors: because(deployment.fd_limit_per_process, format!("2 \u{d7} {tasks} tasks + 256")),
             pool: because(tasks, "one connection a task"),
             keepalive: because(tasks, "all of them, so that a burst after a pause opens none"),
-            keepalive_expiry_s: because(30, "hosts that close sooner need less"),
+            keepalive_expiry_s: because(
+                super::super::pool::KEEPALIVE_S as u64,
+                "hosts that close sooner need less",
+            ),
             cpu_millis: cpu(question, &deployment),
             memory_mib: memory(question, &deployment),
             lease_s: because(
@@ -175,10 +178,11 @@ fn maximum(
 ) -> Because {
     let each = deployment.tasks_per_pod();
     let wanted = match request.surge_concurrency {
-        Some(surge) => because(
-            surge.div_ceil(each.max(1)).max(deployment.pods),
+        Some(surge) if surge.div_ceil(each.max(1)) >= deployment.pods => because(
+            surge.div_ceil(each.max(1)),
             format!("the surge needs {} at once, {each} a pod", human::count(surge)),
         ),
+        Some(_) => because(deployment.pods, "the usual number; the surge needs no more"),
         None => because(deployment.pods.saturating_mul(2), "no surge is known: twice the usual"),
     };
     match pods_allowed(caps, deployment) {
@@ -210,7 +214,12 @@ fn minimum(request: &Request, maximum: &Because) -> Result<Because, ManifestErro
         }),
         Some(0) => Ok(because(0, "as asked: the first message waits for a pod to start")),
         Some(minimum) => Ok(because(minimum, "as asked")),
-        None => Ok(because(USUAL_MINIMUM.min(maximum.value), "never 0: the first pod starts cold")),
+        None if maximum.value < USUAL_MINIMUM => {
+            Ok(because(maximum.value, "as many as there may be; never 0, for the first pod starts cold"))
+        }
+        None => {
+            Ok(because(USUAL_MINIMUM, "the controller's minimum; never 0, for the first pod starts cold"))
+        }
     }
 }
 

@@ -88,7 +88,10 @@ fn decision_in_words(policy: &Policy, decision: &Decision) -> String {
     let replicas = human::counted(decision.desired, "replica");
     let change = match decision.change {
         0 => "as now".to_owned(),
-        change => format!("{change:+}"),
+        change => {
+            let sign = if change > 0 { "+" } else { "\u{2212}" };
+            format!("{sign}{}", human::count(change.unsigned_abs()))
+        }
     };
     if decision.floor_within_maximum {
         format!("{replicas} ({change}): {}.", decision.reason)
@@ -216,6 +219,7 @@ pub fn replay(replay: &Replay, outcome: &Outcome) -> Result<Report, NotFinite> {
     report.sections.push(Section::Table(steps(outcome)));
     let notes = AutoscaleNote::of_replay(replay, outcome);
     report.notes = notes.iter().map(Note::from).collect();
+    report.notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
     Ok(report)
 }
 
