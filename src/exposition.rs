@@ -6,6 +6,9 @@
 
 use std::fmt::{Display, Write as _};
 
+/// The dispatcher's histogram of the service time: what a reader of its page looks for among its histograms.
+pub const SERVICE_SECONDS: &str = "whsize_service_seconds";
+
 /// What a family of samples is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

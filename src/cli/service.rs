@@ -35,16 +35,10 @@ pub(crate) struct Service {
 impl MeanArgs {
     /// The service time, if one is given; exponential where only its mean is.
     pub(crate) fn read(&self) -> Result<Option<Service>> {
-        if let Some(file) = &self.profile {
-            let measured = ingest::load(file)?;
-            if measured.profile.mean().is_zero() {
-                bail!("{file}: every attempt lasts 0 s, so there is no service time to size from");
-            }
-            let time = ServiceTime::from_profile(&measured.profile);
-            return Ok(Some(Service { time, measured: Some(measured) }));
+        match (&self.profile, &self.mean) {
+            (Some(file), _) => Service::from_profile(file).map(Some),
+            (None, mean) => Ok(mean.clone().map(|mean| Service::from_mean(mean, None))),
         }
-        let exponential = |mean| Service { time: ServiceTime::exponential(mean), measured: None };
-        Ok(self.mean.clone().map(exponential))
     }
 }
 
@@ -56,17 +50,32 @@ impl ServiceArgs {
 
     /// The service time, if one is given.
     pub(crate) fn read(&self) -> Result<Option<Service>> {
-        let service = self.source.read()?;
-        Ok(match (service, &self.scv) {
-            (Some(service), Some(scv)) => {
-                Some(Service { time: ServiceTime::with_scv(service.time.mean, scv.get()), ..service })
-            }
-            (service, _) => service,
-        })
+        match (&self.source.mean, &self.scv) {
+            (Some(mean), Some(scv)) => Ok(Some(Service::from_mean(mean.clone(), Some(scv)))),
+            _ => self.source.read(),
+        }
     }
 }
 
 impl Service {
+    /// The service time that a file holds.
+    pub(crate) fn from_profile(file: &str) -> Result<Self> {
+        let measured = ingest::load(file)?;
+        if measured.profile.mean().is_zero() {
+            bail!("{file}: every attempt lasts 0 s, so there is no service time to size from");
+        }
+        Ok(Service { time: ServiceTime::from_profile(&measured.profile), measured: Some(measured) })
+    }
+
+    /// A service time of this mean; exponential without a squared coefficient of variation.
+    pub(crate) fn from_mean(mean: Seconds, scv: Option<&Ratio>) -> Self {
+        let time = match scv {
+            Some(scv) => ServiceTime::with_scv(mean, scv.get()),
+            None => ServiceTime::exponential(mean),
+        };
+        Service { time, measured: None }
+    }
+
     /// The measured profile, if there is one.
     pub(crate) fn profile(&self) -> Option<&ServiceProfile> {
         self.measured.as_ref().map(|measured| &measured.profile)

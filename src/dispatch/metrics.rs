@@ -3,7 +3,7 @@
 use super::Snapshot;
 use super::phases::Phase;
 use super::tally::Tally;
-use crate::exposition::{Exposition, Family, Kind};
+use crate::exposition::{Exposition, Family, Kind, SERVICE_SECONDS};
 
 /// Upper edges of the histograms, in seconds.
 const EDGES_S: [f64; 22] = [
@@ -29,7 +29,7 @@ pub(super) fn page(snapshot: &Snapshot) -> String {
 fn durations(page: &mut Exposition, snapshot: &Snapshot) {
     let durations = &snapshot.durations;
     let help = "Time from leased to acknowledged.";
-    histogram(&mut page.family("whsize_service_seconds", Kind::Histogram, help), &[], &durations.service);
+    histogram(&mut page.family(SERVICE_SECONDS, Kind::Histogram, help), &[], &durations.service);
     let help = "Time from ready to leased.";
     histogram(&mut page.family("whsize_wait_seconds", Kind::Histogram, help), &[], &durations.wait);
     let mut family =

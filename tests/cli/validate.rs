@@ -74,6 +74,13 @@ fn bad_usage_is_told_apart_from_an_answer() {
         ("sandbox --mean 1ms --endpoints 5000", "4096"),
         ("sandbox --mean 1ms --fault endpoint=2,hang", "only 1"),
         ("sandbox --mean 2h", "3600"),
+        ("sandbox --endpoint mean=1ms --endpoints 5", "--mean or --profile"),
+        ("sandbox --endpoint mean=1ms,profile=x.csv", "either a mean or a profile"),
+        ("sandbox --endpoint scv=2", "either a mean or a profile"),
+        ("sandbox --endpoint mean=1ms,speed=2", "\"speed\" is not known"),
+        ("sandbox --endpoint mean=1ms,count=0", "more than zero"),
+        ("sandbox --endpoint mean=1ms,count=4096 --mean 1ms", "4096"),
+        ("sandbox --endpoint profile=no-such-file.csv", "no-such-file.csv"),
     ] {
         let output = run(arguments);
         assert_eq!(output.code, 2, "{arguments}: {output:?}");
@@ -105,7 +112,17 @@ impl Drop for Running {
 #[test]
 fn a_sandbox_answers_is_validated_against_from_elsewhere_and_ends_when_interrupted() {
     let child = command()
-        .args(["sandbox", "--mean", "10ms", "--endpoints", "2", "--duration", "5m", "--format", "json"])
+        .args([
+            "sandbox",
+            "--mean",
+            "10ms",
+            "--endpoint",
+            "mean=40ms,scv=0",
+            "--duration",
+            "5m",
+            "--format",
+            "json",
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -138,5 +155,10 @@ fn a_sandbox_answers_is_validated_against_from_elsewhere_and_ends_when_interrupt
         let seen: serde_json::Value = serde_json::from_str(&report).unwrap();
         let taken = |endpoint: usize| seen["result"]["endpoints"][endpoint]["accepted"].as_u64().unwrap();
         assert!(taken(0) + taken(1) > 10, "{report}");
+        let latency_s =
+            |endpoint: usize| seen["result"]["endpoints"][endpoint]["latency_s"].as_f64().unwrap();
+        let mean_s = |endpoint: usize| latency_s(endpoint) / taken(endpoint) as f64;
+        assert!((mean_s(1) - 0.04).abs() < 1e-6, "the second has a latency of its own: {report}");
+        assert!((0.001..0.03).contains(&mean_s(0)), "{report}");
     }
 }

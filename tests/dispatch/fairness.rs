@@ -6,9 +6,11 @@ use std::time::Duration;
 use whsize::dispatch::failure::Failure;
 use whsize::dispatch::governor::GovernorPolicy;
 use whsize::dispatch::message::{EndpointId, MessageId, Priority};
+use whsize::dispatch::phases::Phase;
 use whsize::dispatch::queue::Queue;
 use whsize::dispatch::recorder::{AttemptRecord, Observer};
 use whsize::dispatch::{EndpointConfig, PoolSettings};
+use whsize::ingest::{self, Options};
 
 #[tokio::test]
 async fn a_hanging_endpoint_does_not_keep_the_others_from_being_served() {
@@ -137,4 +139,30 @@ async fn metrics_show_phases_queue_governor_and_reuse() {
         assert!(page.contains(sample), "{sample} is not in\n{page}");
     }
     rig.finish().await;
+}
+
+#[tokio::test]
+async fn ingest_reads_the_dispatchers_metrics_back() {
+    let mut rig = Parts::new(4).faults(&["share=20%,status=503"]).start();
+    rig.enqueue(60).await;
+    rig.until_empty().await;
+    let page = rig.dispatcher.metrics();
+    let (snapshot, _) = rig.finish().await;
+    let read = |options: &Options| {
+        let stream = std::io::Cursor::new(page.clone().into_bytes());
+        ingest::read_stream("metrics", stream, options).unwrap().profile
+    };
+    // Of the page's three histograms the one that a pool is sized from is taken.
+    let service = read(&Options::default());
+    let measured = &snapshot.durations.service;
+    assert_eq!((service.count(), measured.count() > 60), (measured.count(), true));
+    let exact = measured.sum_s() / measured.count() as f64;
+    assert!((service.mean().get() / exact - 1.0).abs() < 1e-6, "the mean is exact, not that of the buckets");
+    let phases = read(&Options {
+        column: Some("whsize_phase_seconds".to_owned()),
+        group_by: vec!["phase".to_owned()],
+        ..Options::default()
+    });
+    let wait = &snapshot.durations.phases[Phase::Wait as usize];
+    assert_eq!(phases.groups().get("wait").unwrap().times.count(), wait.count());
 }

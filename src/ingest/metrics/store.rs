@@ -3,6 +3,7 @@
 use super::Kind;
 use super::counts::{Counts, Total};
 use super::series::{Covers, Found, SeriesKey, Snapshot};
+use crate::exposition::SERVICE_SECONDS;
 use crate::ingest::collect::Collector;
 use crate::ingest::duration::Unit;
 use crate::ingest::error::{IngestError, IngestErrorKind};
@@ -116,7 +117,7 @@ impl Store {
             .collect()
     }
 
-    /// The histogram that was asked for, or the only one whose name speaks of a time.
+    /// The histogram that was asked for, or the only one whose name speaks of a time, or our dispatcher's.
     fn metric(&self, file: &str, options: &Options) -> Result<String, IngestError> {
         let all: BTreeSet<&str> = self
             .files
@@ -140,6 +141,7 @@ impl Store {
         match (all.len(), timed.as_slice()) {
             (1, _) => Ok(all.iter().copied().collect()),
             (_, [only]) => Ok((*only).to_owned()),
+            (_, several) if several.contains(&SERVICE_SECONDS) => Ok(SERVICE_SECONDS.to_owned()),
             _ => Err(IngestError::new(
                 IngestErrorKind::Column,
                 file,
