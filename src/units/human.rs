@@ -1,10 +1,13 @@
 //! Numbers for people: three or four significant digits, a unit beside each, never a 17-digit tail.
 
-/// The fewest digits after which a share below one must not be shown as 100%.
+/// A percentage has at most as many decimals, however close to 100% it is.
 const MOST_DECIMALS: usize = 9;
 
+/// A longer time, in seconds, than anybody would wait: a thousand years.
+const LONGEST_DURATION: f64 = 1_000.0 * 365.25 * 86_400.0;
+
 /// Below this a percentage is as good as none.
-const SMALLEST_PERCENT: f64 = 0.0001;
+pub(super) const SMALLEST_PERCENT: f64 = 0.0001;
 
 /// A number with at most `digits` significant digits, trailing zeros removed, thousands grouped from 10,000 on.
 #[must_use]
@@ -45,6 +48,22 @@ pub fn roughly(count: f64) -> String {
 #[must_use]
 pub fn counted(value: u64, singular: &str) -> String {
     format!("{} {singular}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
+/// A noun with the counts between which it lies: `15 workers`, `15 to 18 workers`.
+#[must_use]
+pub fn counted_range([low, high]: [u64; 2], singular: &str) -> String {
+    if low == high {
+        counted(low, singular)
+    } else {
+        format!("{} to {}", count(low), counted(high, singular))
+    }
+}
+
+/// The form of a verb that goes with so many of its subject.
+#[must_use]
+pub fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
 }
 
 /// A noun with a measured count of at most four significant digits: `1 message`, `1.5 messages`.
@@ -111,6 +130,9 @@ pub fn duration(seconds: f64) -> String {
             format!("{high:.0} {long} {low:.0} {short}")
         };
     }
+    if magnitude > LONGEST_DURATION {
+        return "over 1000 years".to_owned();
+    }
     let days = seconds / 86_400.0;
     if days < 730.0 {
         format!("{} d", significant(days, 3))
@@ -123,6 +145,17 @@ pub fn duration(seconds: f64) -> String {
 #[must_use]
 pub fn rate(per_second: f64) -> String {
     rate_to(per_second, 4)
+}
+
+/// A number rounded down to `digits` significant digits, for what must stay below it. One that lies within a billionth
+/// below a round number is that number: searches and divisions end there.
+#[must_use]
+pub fn rounded_down(value: f64, digits: i32) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10f64.powi(value.log10().floor() as i32 + 1 - digits);
+    (value / unit * (1.0 + 1e-9)).floor() * unit
 }
 
 /// A rate with `digits` significant digits, where a small difference matters.
@@ -203,20 +236,20 @@ pub fn money(amount: f64, currency: &str) -> String {
     format!("{currency} {shown}")
 }
 
-/// A fraction as a percentage. One that is close to 100% keeps as many digits as tell it from 100%.
+/// A fraction as a percentage. One that is close to 100%, on either side, keeps as many digits as tell it from 100%.
 #[must_use]
 pub fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
-    if percent > 90.0 && percent < 100.0 {
-        for decimals in 1..=MOST_DECIMALS {
-            let shown = format!("{percent:.decimals$}");
-            let missing = 100.0 - shown.parse::<f64>().unwrap_or(100.0);
-            // Two significant digits of what is missing to 100 make the text tell the truth.
-            if missing >= 9.5 * 10f64.powi(-(decimals as i32)) {
-                return format!("{}%", shown.trim_end_matches('0').trim_end_matches('.'));
-            }
+    if percent > 90.0 && percent < 100.5 && percent != 100.0 {
+        let (side, distance) =
+            if percent < 100.0 { ("under", 100.0 - percent) } else { ("over", percent - 100.0) };
+        // Two significant digits of the distance to 100 make the text tell the truth.
+        let decimals = (1.0 - distance.log10().floor()).max(1.0) as usize;
+        if decimals > MOST_DECIMALS {
+            return format!("just {side} 100%");
         }
-        return "just under 100%".to_owned();
+        let shown = format!("{percent:.decimals$}");
+        return format!("{}%", shown.trim_end_matches('0').trim_end_matches('.'));
     }
     if percent > 0.0 && percent < SMALLEST_PERCENT {
         return format!("under {SMALLEST_PERCENT}%");
@@ -241,6 +274,11 @@ mod tests {
             (1.5, "150%"),
             (1.55e-46, "under 0.0001%"),
             (0.999_999_999_999_9, "just under 100%"),
+            (0.999_976, "99.9976%"),
+            (1.000_024, "100.0024%"),
+            (1.006, "101%"),
+            (1.002, "100.2%"),
+            (1.000_000_000_000_1, "just over 100%"),
         ] {
             assert_eq!(percent(fraction), shown);
         }
@@ -263,6 +301,7 @@ mod tests {
             (10_000.0, "2 h 47 m"),
             (86_400.0 * 7.0, "7 d"),
             (86_400.0 * 36_525.0, "100 years"),
+            (9.9e18, "over 1000 years"),
         ] {
             assert_eq!(duration(seconds), shown);
         }
@@ -270,6 +309,12 @@ mod tests {
 
     #[test]
     fn counts_are_grouped_and_rates_keep_their_size() {
+        assert_eq!(counted_range([15, 15], "worker"), "15 workers");
+        assert_eq!(counted_range([1, 2], "worker"), "1 to 2 workers");
+        assert_eq!((verb(1, "is", "are"), verb(2, "is", "are")), ("is", "are"));
+        assert_eq!(rate_to(rounded_down(898.168_9, 5), 5), "898.16/s");
+        assert_eq!(rate_to(rounded_down(899.999_999_999_9, 5), 5), "900/s");
+        assert_eq!(rounded_down(0.0, 5), 0.0);
         assert_eq!(count(1263), "1263");
         assert_eq!(count(1_000_000), "1,000,000");
         assert_eq!(counted(1, "worker"), "1 worker");

@@ -14,6 +14,9 @@ pub struct Seconds(Exact);
 /// A hundred years of 365 days: anything longer is a slip in the unit.
 const LONGEST: u128 = 100 * 365 * 86_400;
 
+/// What was typed is shown as a number, where a measured time so short would be as good as none.
+const SHORTEST_SHOWN: f64 = 5e-10;
+
 impl Seconds {
     /// Builds from an exact number of seconds; `None` if it is beyond a hundred years.
     #[must_use]
@@ -90,14 +93,27 @@ impl FromStr for Seconds {
     }
 }
 
+/// The length of the number at the start of a text, its exponent included.
+fn number_length(text: &str) -> usize {
+    let digits = |text: &str, more: &str| {
+        text.find(|c: char| !c.is_ascii_digit() && !more.contains(c)).unwrap_or(text.len())
+    };
+    let mantissa = digits(text, "+-.,");
+    let Some(exponent) = text[mantissa..].strip_prefix(['e', 'E']) else { return mantissa };
+    let signed = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    match digits(signed, "") {
+        0 => mantissa,
+        length => text.len() - signed.len() + length,
+    }
+}
+
 /// One or more numbers with units, longest unit first, each unit at most once.
 fn with_units(text: &str) -> Result<Exact, String> {
     let mut rest = text;
     let mut last_rank = u8::MAX;
     let mut total = Exact::zero();
     while !rest.is_empty() {
-        let number_end =
-            rest.find(|c: char| !c.is_ascii_digit() && !"+-.,".contains(c)).unwrap_or(rest.len());
+        let number_end = number_length(rest);
         let after = rest[number_end..].trim_start();
         let unit_end = after.find(|c: char| !c.is_alphabetic() && c != '\u{b5}').unwrap_or(after.len());
         let (number, name) = (&rest[..number_end], &after[..unit_end]);
@@ -123,7 +139,11 @@ fn with_units(text: &str) -> Result<Exact, String> {
 
 impl fmt::Display for Seconds {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&human::duration(self.get()))
+        let seconds = self.get();
+        if seconds > 0.0 && seconds < SHORTEST_SHOWN {
+            return write!(formatter, "{} s", human::significant(seconds, 3));
+        }
+        formatter.write_str(&human::duration(seconds))
     }
 }
 
@@ -154,6 +174,9 @@ mod tests {
             ("5ns", 5e-9),
             ("1d", 86_400.0),
             ("1e3", 1000.0),
+            ("1e3ms", 1.0),
+            ("1.5E-3s", 0.0015),
+            ("2e0h 3e1m", 9000.0),
             ("15min", 900.0),
             ("0", 0.0),
         ] {
@@ -177,7 +200,9 @@ mod tests {
             "1m1h",
             "1h1h",
             "5m3",
-            "1e5s",
+            "1e400s",
+            "1es",
+            "1e-s",
         ] {
             let error = typed.parse::<Seconds>().unwrap_err();
             assert_eq!(error.typed, typed);
@@ -185,6 +210,12 @@ mod tests {
         }
         assert!("5 parsecs".parse::<Seconds>().unwrap_err().to_string().contains("\"parsecs\" is not known"));
         assert!(Seconds::parse_positive("0ms").unwrap_err().to_string().contains("more than zero"));
+    }
+
+    #[test]
+    fn a_limit_too_short_to_have_a_unit_is_still_a_number() {
+        assert_eq!("1e-12".parse::<Seconds>().unwrap().to_string(), "1.00e-12 s");
+        assert_eq!("1ns".parse::<Seconds>().unwrap().to_string(), "1 ns");
     }
 
     proptest! {

@@ -162,15 +162,25 @@ macro_rules! fraction_text {
 }
 fraction_text!(Share, Ratio, Quantile);
 
+/// What was typed is shown as a number, where a measured share so small would be as good as none.
+fn percentage(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent > 0.0 && percent < human::SMALLEST_PERCENT {
+        format!("{}%", human::significant(percent, 3))
+    } else {
+        human::percent(fraction)
+    }
+}
+
 impl fmt::Display for Share {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&human::percent(self.get()))
+        formatter.write_str(&percentage(self.get()))
     }
 }
 
 impl fmt::Display for Ratio {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&human::percent(self.get()))
+        formatter.write_str(&percentage(self.get()))
     }
 }
 
@@ -185,6 +195,7 @@ mod tests {
         assert_eq!("p99.9".parse::<Quantile>().unwrap(), "0.999".parse().unwrap());
         assert_eq!("p95".parse::<Quantile>().unwrap().to_string(), "p95");
         assert_eq!("0.999".parse::<Quantile>().unwrap().to_string(), "p99.9");
+        assert_eq!("1e-9".parse::<Share>().unwrap().to_string(), "1.00e-7%");
         assert_eq!("p99.9999999".parse::<Quantile>().unwrap().get(), 0.999_999_999);
     }
 
