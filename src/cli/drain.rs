@@ -1,7 +1,7 @@
 //! `whsize drain`.
 
 use super::service::{Service, ServiceArgs};
-use super::values::earlier_depth;
+use super::values::{earlier_depth, max_attempts};
 use anyhow::{Result, bail};
 use whsize::drain::{Consumers, EarlierDepth, Question, RetryLimit};
 use whsize::report::{self, Report};
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     failure_share: Option<Share>,
     /// The most attempts of one message, the first included
     #[arg(long, value_name = "N", requires = "failure_share", help_heading = "Queue",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+          value_parser = max_attempts)]
     max_attempts: Option<u32>,
 
     /// Workers; without them, the number for --within and --acceptable-latency is found

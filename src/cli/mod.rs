@@ -26,13 +26,14 @@ use output::Output;
 use plot::Plot;
 use std::io;
 use std::process::ExitCode;
-use whsize::report::{Answer, OnlyError, Report};
+use whsize::report::{Answer, NotFinite, OnlyError, Report};
 
 /// How many workers a queue needs whose work is waiting for somebody else's server.
 #[derive(Parser, Debug)]
 #[command(name = "whsize", version, max_term_width = 100, propagate_version = true)]
 #[command(
-    after_help = "Exit codes: 0 answered and it holds, 1 answered and the answer is no, 2 bad usage or input."
+    after_help = "Exit codes: 0 answered and it holds, 1 answered and the answer is no, 2 bad usage or input, \
+                  70 a defect in whsize."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -58,6 +59,9 @@ enum Command {
     #[command(hide = true)]
     Man(packaging::Man),
 }
+
+/// The exit code of a defect of the program (`EX_SOFTWARE` of sysexits.h): never the fault of the input.
+const DEFECT: u8 = 70;
 
 /// What a command leaves for standard output.
 enum Outcome {
@@ -115,10 +119,20 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             cli.output.complain(&error);
-            // A value that this answer does not have, such as the wait of an unstable pool, is an answer as well.
-            let absent = matches!(error.downcast_ref(), Some(OnlyError::Absent { .. }));
-            ExitCode::from(if absent { 1 } else { 2 })
+            ExitCode::from(code(&error))
         }
+    }
+}
+
+/// The exit code of an error: bad input, unless it is known to be something else.
+fn code(error: &anyhow::Error) -> u8 {
+    if matches!(error.downcast_ref(), Some(OnlyError::Absent { .. })) {
+        // A value that this answer does not have, such as the wait of an unstable pool, is an answer as well.
+        1
+    } else if error.downcast_ref::<NotFinite>().is_some() {
+        DEFECT
+    } else {
+        2
     }
 }
 
@@ -148,6 +162,15 @@ mod tests {
     #[test]
     fn the_arguments_of_every_command_are_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_defect_is_no_bad_input() {
+        let defect = NotFinite { path: "result.wait_mean_s".to_owned() };
+        assert_eq!(code(&anyhow::Error::new(defect).context("sizing")), DEFECT);
+        let absent = OnlyError::Absent { path: "wait_mean_s".to_owned(), answer: String::new() };
+        assert_eq!(code(&absent.into()), 1);
+        assert_eq!(code(&anyhow::anyhow!("no such file")), 2);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `whsize pipeline`.
 
 use super::input;
+use super::values::seed;
 use anyhow::Result;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// Seed of the simulation of [isolation]; the same seed gives the same bytes
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     seed: u64,
 }
 

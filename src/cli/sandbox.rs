@@ -3,7 +3,7 @@
 use super::load;
 use super::output::Output;
 use super::service::{Service, ServiceArgs};
-use super::values::Fields;
+use super::values::{Fields, seed};
 use anyhow::{Result, bail};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Run")]
     duration: Option<Seconds>,
     /// Seed of latencies and faults
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Run")]
     seed: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The service time as several commands take it: a mean with its variability, or a measured profile.
 
 use anyhow::{Result, bail};
-use whsize::ingest::{self, Ingested};
+use whsize::ingest::{self, IngestError, IngestErrorKind, Ingested};
 use whsize::notice::Note;
 use whsize::profile::ServiceProfile;
 use whsize::sizing::ServiceTime;
@@ -32,6 +32,25 @@ pub(crate) struct Service {
     pub(crate) measured: Option<Ingested>,
 }
 
+/// The remedies of `ingest` are its own options: says how they reach this command.
+fn by_ingest(mut error: IngestError, file: &str) -> IngestError {
+    if error.kind != IngestErrorKind::Profile {
+        error.remedy = error.remedy.map(|remedy| {
+            if remedy.contains("--") {
+                format!("{remedy}: whsize ingest {file} ... --save profile.json, then --profile profile.json")
+            } else {
+                remedy
+            }
+        });
+    }
+    error
+}
+
+/// The same for what is only remarked; the rate is an option of the other commands.
+fn within_ingest(hint: String) -> String {
+    if hint.contains("--") && !hint.contains("--rate") { format!("{hint}, of whsize ingest") } else { hint }
+}
+
 impl MeanArgs {
     /// The service time, if one is given; exponential where only its mean is.
     pub(crate) fn read(&self) -> Result<Option<Service>> {
@@ -60,7 +79,7 @@ impl ServiceArgs {
 impl Service {
     /// The service time that a file holds.
     pub(crate) fn from_profile(file: &str) -> Result<Self> {
-        let measured = ingest::load(file)?;
+        let measured = ingest::load(file).map_err(|error| by_ingest(error, file))?;
         if measured.profile.mean().is_zero() {
             bail!("{file}: every attempt lasts 0 s, so there is no service time to size from");
         }
@@ -89,6 +108,10 @@ impl Service {
     /// What `ingest` remarked on the measurement.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let notices = self.measured.iter().flat_map(|measured| &measured.notices);
-        notices.map(ingest::IngestNotice::note).collect()
+        let note = |notice: &ingest::IngestNotice| {
+            let note = notice.note();
+            Note { hint: note.hint.map(within_ingest), ..note }
+        };
+        notices.map(note).collect()
     }
 }

@@ -2,12 +2,17 @@
 
 use super::plot::Plot;
 use super::service::{Service, ServiceArgs};
-use super::values::{QuantileLimit, Surge, headroom, quantile_limit, surge, utilisation};
+use super::values::{
+    QuantileLimit, Surge, headroom, max_attempts, pool, quantile_limit, seed, surge, utilisation,
+};
 use anyhow::{Result, bail};
 use whsize::notice::Note;
 use whsize::report::{self, Report};
 use whsize::sizing::{Demand, Objective, Question, Retries, Sample, Scenario};
 use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
+
+/// How the traffic itself is called beside the scenarios.
+const STEADY: &str = "steady";
 
 /// How many workers? From traffic and objectives to a pool size
 #[derive(clap::Args, Debug)]
@@ -17,7 +22,10 @@ use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
   whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
   whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
-  whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg")]
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg
+
+The exit code is 0 where a pool is found. With --workers it is 1 if the pool misses an objective, under the traffic itself or
+in any --surge.")]
 pub(crate) struct Args {
     /// All attempts a second, retries included, as measured at the queue
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, help_heading = "Traffic")]
@@ -42,7 +50,7 @@ pub(crate) struct Args {
     failure_share: Option<Share>,
     /// The most attempts of one message, the first included
     #[arg(long, value_name = "N", requires = "first_attempt_rate", conflicts_with = "rate", help_heading = "Traffic",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+          value_parser = max_attempts)]
     max_attempts: Option<u32>,
     /// Mean time that a failed attempt occupies a worker, where it differs
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, requires = "first_attempt_rate", conflicts_with = "rate",
@@ -72,14 +80,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "B", help_heading = "Objectives, one or more")]
     beta: Option<Ratio>,
     /// Judge this pool instead of finding one
-    #[arg(long, value_name = "N", value_parser = Count::parse_positive, help_heading = "Objectives, one or more")]
+    #[arg(long, value_name = "N", value_parser = pool, help_heading = "Objectives, one or more")]
     workers: Option<Count>,
     /// How sure the interval of the answer is, with a profile
     #[arg(long, value_name = "P", default_value = "95%", value_parser = Share::parse_inside,
           help_heading = "Objectives, one or more")]
     confidence: Share,
     /// Seed of everything random: the resampling behind the interval
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Objectives, one or more")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Objectives, one or more")]
     seed: u64,
 
     #[command(flatten)]
@@ -105,7 +113,7 @@ impl Args {
         let question = Question {
             objectives,
             workers: self.workers.map(Count::get),
-            scenarios: self.surge.iter().map(|surge| scenario(surge, &demand)).collect::<Result<_>>()?,
+            scenarios: self.scenarios(&demand)?,
             sample: service.profile().map(|profile| Sample::of(profile, self.confidence.clone(), self.seed)),
             demand,
         };
@@ -116,6 +124,20 @@ impl Args {
         let steady = &answered.sizing.steady;
         self.plot.add(&mut report, || report::size::figure(&question, steady, &question.wait_curve(steady)));
         Ok(report)
+    }
+
+    fn scenarios(&self, steady: &Demand) -> Result<Vec<Scenario>> {
+        let mut named = vec![STEADY];
+        for surge in &self.surge {
+            if named.contains(&surge.name.as_str()) {
+                bail!(
+                    "--surge name={}: the name stands for other traffic already; give each its own",
+                    surge.name
+                );
+            }
+            named.push(&surge.name);
+        }
+        self.surge.iter().map(|surge| scenario(surge, steady)).collect()
     }
 
     fn objectives(&self) -> Vec<Objective> {

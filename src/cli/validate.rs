@@ -4,6 +4,7 @@ use super::load;
 use super::output::Output;
 use super::save;
 use super::service::{Service, ServiceArgs};
+use super::values::seed;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use std::io::{self, IsTerminal, Write};
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "X", default_value = "1", help_heading = "Run")]
     shrink: Ratio,
     /// Seed of arrivals, latencies, faults and simulations
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Run")]
     seed: u64,
     /// Write the measured service times as a profile, for --profile of other commands
     #[arg(long, value_name = "FILE", help_heading = "Run")]

@@ -15,9 +15,32 @@ pub(crate) fn quantile_limit(typed: &str) -> Result<QuantileLimit, String> {
     let (quantile, limit) = typed.split_once('=').ok_or_else(|| {
         format!("\"{typed}\": there is no \"=\"; a quantile and its limit are written p95=5s")
     })?;
+    if limit.contains(',') {
+        return Err(format!(
+            "\"{typed}\": one quantile at a time; repeat the flag for another, as in --wait-quantile p95=5s \
+             --wait-quantile p99=10s"
+        ));
+    }
     Ok(QuantileLimit {
         quantile: quantile.parse::<Quantile>().map_err(|error| error.to_string())?,
         limit: Seconds::parse_positive(limit).map_err(|error| error.to_string())?,
+    })
+}
+
+/// Reads the start of a random sequence.
+pub(crate) fn seed(typed: &str) -> Result<u64, String> {
+    typed
+        .trim()
+        .parse()
+        .map_err(|_| format!("\"{typed}\": a seed is a whole number from 0 to {}, such as 1 or 42", u64::MAX))
+}
+
+/// Reads how often a message is tried at most.
+pub(crate) fn max_attempts(typed: &str) -> Result<u32, String> {
+    typed.trim().parse().ok().filter(|attempts| (1..=1000).contains(attempts)).ok_or_else(|| {
+        format!(
+            "\"{typed}\": the attempts of one message are a whole number from 1 to 1000, the first included"
+        )
     })
 }
 
@@ -37,6 +60,20 @@ const LEAST_UTILISATION: f64 = 0.001;
 
 /// The most headroom that can be asked for: a hundred times the rate.
 const MOST_HEADROOM: f64 = 100.0;
+
+/// The largest pool that is judged: ten times the largest load that is answered.
+const LARGEST_POOL: u64 = 100_000_000_000;
+
+/// Reads the number of workers of a pool.
+pub(crate) fn pool(typed: &str) -> Result<Count, String> {
+    let workers = Count::parse_positive(typed).map_err(|error| error.to_string())?;
+    if workers.get() > LARGEST_POOL {
+        return Err(format!(
+            "\"{typed}\": more than 100 billion workers are no pool; check the scale, such as 1300 or 280k"
+        ));
+    }
+    Ok(workers)
+}
 
 /// Reads a limit of the utilisation.
 pub(crate) fn utilisation(typed: &str) -> Result<Share, String> {
@@ -171,11 +208,35 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_has_a_size_that_can_be_judged() {
+        assert_eq!(pool("280k").unwrap().get(), 280_000);
+        assert!(pool("100G").is_ok());
+        for typed in ["0", "1.5", "101G", "969e12", "-1"] {
+            assert!(pool(typed).unwrap_err().contains(&format!("\"{typed}\"")), "{typed}");
+        }
+    }
+
+    #[test]
     fn a_quantile_objective_has_a_limit() {
         let parsed = quantile_limit("p99.9=500ms").unwrap();
         assert_eq!((parsed.quantile.get(), parsed.limit.get()), (0.999, 0.5));
+        let two = quantile_limit("p95=5s,p99=10s").unwrap_err();
+        assert!(two.contains("p95=5s,p99=10s") && two.contains("repeat the flag"), "{two}");
         for typed in ["p95", "p95=", "=5", "p95=0", "p100=5"] {
             assert!(quantile_limit(typed).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_seed_and_a_number_of_attempts_are_refused_by_what_was_typed() {
+        assert_eq!((seed("0"), max_attempts("8")), (Ok(0), Ok(8)));
+        for typed in ["-1", "1.5", "", "x", "18446744073709551616"] {
+            let error = seed(typed).unwrap_err();
+            assert!(error.contains(&format!("\"{typed}\"")) && error.contains("whole number"), "{error}");
+        }
+        for typed in ["-1", "0", "1001", "1.5", "many"] {
+            let error = max_attempts(typed).unwrap_err();
+            assert!(error.contains(&format!("\"{typed}\"")) && error.contains("1 to 1000"), "{error}");
         }
     }
 }

@@ -4,6 +4,7 @@ mod scenario;
 
 use super::output::Output;
 use super::service::{Service, ServiceArgs};
+use super::values::{max_attempts, seed};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use std::num::NonZeroUsize;
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     failure_share: Option<Share>,
     /// The most attempts of one event, the first included
     #[arg(long, value_name = "N", requires = "failure_share", help_heading = "Queue",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+          value_parser = max_attempts)]
     max_attempts: Option<u32>,
     /// Delay before the second attempt, the third, and so on; the last holds for all later ones
     #[arg(long, value_name = "D", value_delimiter = ',', requires = "failure_share", help_heading = "Queue")]
@@ -82,7 +83,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P", default_value = "95%", value_parser = Share::parse_inside, help_heading = "Run")]
     confidence: Share,
     /// Seed of all random numbers; the same seed gives the same bytes
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Run")]
     seed: u64,
     /// Threads to use; the result does not depend on them
     #[arg(long, value_name = "N", help_heading = "Run")]
