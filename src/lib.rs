@@ -19,9 +19,13 @@
 //! samples, histograms ─ingest─▶ ServiceProfile ─┐
 //! rate, retries, surge ───────▶ Demand ─────────┼─sizing─▶ PoolSize ─layout─▶ Layout ─▶ manifests
 //! objectives ─────────────────▶ Objective ──────┘
-//! backlog, rates ─drain─▶ DrainPlan
-//! events, partners, prices ─plan─▶ PipelinePlan
-//! every result ─▶ Report ─▶ table, JSON
+//! traffic, laws, workers ─simulate─▶ Simulated
+//! load, faults, sandbox ──validate─▶ Validation, beside what the theory predicts
+//! backlog, rates ────────────drain─▶ DrainPlan
+//! depth, in flight, age ──diagnose─▶ Diagnosis
+//! policy, trace ─────────autoscale─▶ Decision, Outcome
+//! events, partners, prices ───plan─▶ PipelinePlan
+//! every result ─▶ Report ─▶ table, JSON, Markdown
 //! ```
 //!
 //! One struct a noun; each stage takes the nouns before it and returns the next one. Nothing reaches back.

@@ -18,6 +18,13 @@ pub struct Style {
 const BOLD: Ansi = Ansi::new().bold();
 const DIM: Ansi = Ansi::new().dimmed();
 
+/// The mark of the row that the reader should see first.
+const SHOWN_FIRST: &str = ">";
+
+/// The mark of any other row while the table is laid out: of a private character, so that a row is told from the lines
+/// of a wrapped heading.
+const ROW: &str = "\u{e000}";
+
 /// Renders a report for a person. The text carries ANSI styles; the stream that it is written to strips them
 /// where they do not belong.
 #[must_use]
@@ -85,7 +92,7 @@ fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
         .set_header(headings);
     for (index, cells) in table.rows.iter().enumerate() {
-        let mark = if table.highlighted == Some(index) { ">" } else { " " };
+        let mark = if table.highlighted == Some(index) { SHOWN_FIRST } else { ROW };
         drawn.add_row(std::iter::once(mark).chain(cells.iter().map(String::as_str)));
     }
     for (index, drawn_column) in drawn.column_iter_mut().enumerate() {
@@ -93,9 +100,12 @@ fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
         drawn_column.set_cell_alignment(if numeric { CellAlignment::Right } else { CellAlignment::Left });
         drawn_column.set_padding((0, if index == 0 { 1 } else { 2 }));
     }
-    for (index, line) in drawn.lines().enumerate() {
+    let mut in_header = true;
+    for line in drawn.lines() {
+        in_header &= !line.starts_with(SHOWN_FIRST) && !line.starts_with(ROW);
+        let line = line.replace(ROW, " ");
         let line = line.trim_end();
-        let _ = if index == 0 { writeln!(out, "{DIM}{line}{DIM:#}") } else { writeln!(out, "{line}") };
+        let _ = if in_header { writeln!(out, "{DIM}{line}{DIM:#}") } else { writeln!(out, "{line}") };
     }
 }
 
@@ -114,5 +124,28 @@ fn remark(out: &mut String, note: &Note, width: usize) {
             (0, Some(rest)) => writeln!(out, "{colour}{label}{colour:#}{rest}"),
             _ => writeln!(out, "{line}"),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Column;
+
+    #[test]
+    fn every_line_of_a_wrapped_heading_is_dimmed_and_no_row_is() {
+        let columns = [Column::words("what it is called"), Column::number("how many workers it would take")];
+        let mut table = Table::new("Pools", &columns);
+        for name in ["a pool with a rather long name", "another one", "and the one that is shown first"] {
+            table.row([name.to_owned(), "1263".to_owned()]);
+        }
+        table.highlighted = Some(2);
+        let mut out = String::new();
+        rows_and_columns(&mut out, &table, 40);
+        let lines: Vec<&str> = out.lines().skip(1).collect();
+        let dimmed = lines.iter().take_while(|line| line.starts_with(&DIM.to_string())).count();
+        assert!(dimmed > 1, "the heading wraps: {out}");
+        assert!(lines[dimmed..].iter().all(|line| !line.contains('\u{1b}')), "{out}");
+        assert!(lines.iter().any(|line| line.starts_with("> and")) && !out.contains(ROW), "{out}");
     }
 }
