@@ -12,5 +12,5 @@ pub mod transient;
 mod waiting;
 
 pub use service::ServiceLaw;
-pub use sojourn::sojourn_quantile;
+pub use sojourn::Sojourn;
 pub use waiting::{Pool, Waiting};

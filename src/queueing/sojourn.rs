@@ -5,64 +5,126 @@ use super::{ServiceLaw, Waiting};
 /// Half-width of the bracket, relative to the answer, at which a quantile counts as found.
 const PRECISION: f64 = 1e-10;
 
-/// The time from arrival to completion, in seconds, that a share `quantile` of arrivals does not exceed. Wait and
-/// service are independent under first come, first served.
-#[must_use]
-pub fn sojourn_quantile(waiting: &Waiting, service: &ServiceLaw, quantile: f64) -> f64 {
-    let beyond = |seconds: f64| share_beyond(waiting, service, seconds);
-    let target = 1.0 - quantile;
-    let mut high = service.mean_s() + waiting.conditional_mean_s;
-    while beyond(high) > target {
-        high *= 2.0;
-    }
-    let mut low = 0.0;
-    while high - low > PRECISION * high {
-        let middle = f64::midpoint(low, high);
-        if beyond(middle) > target {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+/// A quantile below this part of the mean is as good as zero.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// A law that is given by its tail alone is cut into values whose neighbours are this far apart, relative to the
+/// value: each value moves by at most half of that, and so does any quantile.
+const CELL: f64 = 0.002;
+
+/// Values below this part of the mean count as this part of the mean.
+const SMALLEST_CELL: f64 = 1e-5;
+
+/// The distribution of the time from arrival to completion. Wait and service are independent under first come,
+/// first served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sojourn {
+    waiting: Waiting,
+    service: ServiceLaw,
 }
 
-/// P(W + S > t) = P(S > t) + P(W > 0)·∫₀ᵗ e^{−(t−x)/c} dP(S ≤ x), c the mean of the conditional wait.
-fn share_beyond(waiting: &Waiting, service: &ServiceLaw, seconds: f64) -> f64 {
-    let wait = waiting.conditional_mean_s;
-    let convolved = match service {
+impl Sojourn {
+    /// The sum of a wait and of a service.
+    #[must_use]
+    pub fn new(waiting: Waiting, service: &ServiceLaw) -> Self {
+        Sojourn { waiting, service: cut(service) }
+    }
+
+    /// P(W + S > t) = P(S > t) + P(W > 0)·∫₀ᵗ e^{−(t−x)/c} dP(S ≤ x), c the mean of the conditional wait.
+    #[must_use]
+    pub fn share_beyond(&self, seconds: f64) -> f64 {
+        let after = waits_after(&self.service, seconds, self.waiting.conditional_mean_s);
+        self.service.share_beyond(seconds) + self.waiting.probability * after
+    }
+
+    /// The time, in seconds, that a share `quantile` of arrivals does not exceed.
+    #[must_use]
+    pub fn quantile_s(&self, quantile: f64) -> f64 {
+        let target = 1.0 - quantile;
+        let usual = self.service.mean_s() + self.waiting.conditional_mean_s;
+        let mut high = usual;
+        while self.share_beyond(high) > target {
+            high *= 2.0;
+        }
+        let mut low = 0.0;
+        while high - low > PRECISION * high && high > NEGLIGIBLE * usual {
+            let middle = f64::midpoint(low, high);
+            if self.share_beyond(middle) > target {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
+    }
+}
+
+/// ∫₀ᵗ e^{−(t−x)/c} dP(S ≤ x) for a law that was cut.
+fn waits_after(service: &ServiceLaw, seconds: f64, wait: f64) -> f64 {
+    match service {
         ServiceLaw::Exponential { mean_s } => exponential_after(seconds, *mean_s, wait),
+        ServiceLaw::TwoMoment { mean_s, .. } => constant_after(seconds, *mean_s, wait),
         ServiceLaw::Measured { atoms } => {
             let ended = atoms.partition_point(|atom| atom.0 <= seconds);
-            atoms[..ended].iter().map(|(value, weight)| weight * (-(seconds - value) / wait).exp()).sum()
+            atoms[..ended].iter().map(|&(value, weight)| weight * constant_after(seconds, value, wait)).sum()
         }
-        ServiceLaw::TwoMoment { .. } => by_steps(seconds, service, wait),
-    };
-    service.share_beyond(seconds) + waiting.probability * convolved
+        ServiceLaw::Mixture { parts } => {
+            parts.iter().map(|(share, law)| share * waits_after(law, seconds, wait)).sum()
+        }
+    }
 }
 
-/// ∫₀ᵗ e^{−(t−x)/c}·e^{−x/m}/m dx, also where the two means are close.
+/// e^{−(t−x)/c}, and 0 while the service lasts.
+fn constant_after(seconds: f64, service: f64, wait: f64) -> f64 {
+    if seconds < service { 0.0 } else { (-(seconds - service) / wait).exp() }
+}
+
+/// ∫₀ᵗ e^{−(t−x)/c}·e^{−x/m}/m dx, also where the two means are close or far apart: the slower of the two
+/// decays is kept out of the difference.
 fn exponential_after(seconds: f64, mean: f64, wait: f64) -> f64 {
-    let difference = 1.0 / mean - 1.0 / wait;
-    let slower = (-seconds / wait).exp();
-    if (difference * seconds).abs() < 1e-9 {
+    let difference = (1.0 / mean - 1.0 / wait).abs();
+    let slower = (-seconds / mean.max(wait)).exp();
+    if difference * seconds < 1e-9 {
         return slower * seconds / mean;
     }
     slower * -(-difference * seconds).exp_m1() / (difference * mean)
 }
 
-/// The same integral for a law given by its tail, by parts over equal steps: the error falls with the square of
-/// the step, and 2,000 of them leave it below a thousandth.
-fn by_steps(seconds: f64, service: &ServiceLaw, wait: f64) -> f64 {
-    const STEPS: u32 = 2_000;
-    let width = seconds / f64::from(STEPS);
-    (0..STEPS)
-        .map(|step| {
-            let start = f64::from(step) * width;
-            let ended = service.share_beyond(start) - service.share_beyond(start + width);
-            ended * (-(seconds - start - width / 2.0) / wait).exp()
-        })
-        .sum()
+/// The law with every part that is given by its tail alone cut into values with their shares.
+fn cut(service: &ServiceLaw) -> ServiceLaw {
+    match service {
+        ServiceLaw::TwoMoment { mean_s, scv } if service.longest_s().is_none() => {
+            ServiceLaw::Measured { atoms: cells(service, *mean_s, scv.sqrt()) }
+        }
+        ServiceLaw::Mixture { parts } => {
+            ServiceLaw::Mixture { parts: parts.iter().map(|(share, law)| (*share, cut(law))).collect() }
+        }
+        other => other.clone(),
+    }
+}
+
+/// Values and shares between the ends beyond which next to nothing lies.
+fn cells(law: &ServiceLaw, mean_s: f64, deviation: f64) -> Vec<(f64, f64)> {
+    const DEVIATIONS: f64 = 8.0;
+    const BEYOND: f64 = 1e-12;
+    let low = mean_s * (1.0 - DEVIATIONS * deviation).max(SMALLEST_CELL);
+    let mut reach = mean_s * DEVIATIONS * deviation;
+    while law.share_beyond(mean_s + reach) > BEYOND {
+        reach *= 2.0;
+    }
+    let high = mean_s + reach;
+    let count = ((high / low).ln() / CELL).ceil().max(1.0);
+    let ratio = (high / low).powf(1.0 / count);
+    let mut atoms = Vec::with_capacity(count as usize + 2);
+    let (mut edge, mut beyond) = (low, law.share_beyond(low));
+    atoms.push((low, 1.0 - beyond));
+    for _ in 0..count as usize {
+        let (next, beyond_next) = (edge * ratio, law.share_beyond(edge * ratio));
+        atoms.push(((edge * next).sqrt(), beyond - beyond_next));
+        (edge, beyond) = (next, beyond_next);
+    }
+    atoms.push((edge, beyond));
+    atoms
 }
 
 #[cfg(test)]
@@ -71,6 +133,10 @@ mod tests {
 
     const WAITING: Waiting = Waiting { probability: 0.5, conditional_mean_s: 2.0 };
 
+    fn p95(law: &ServiceLaw) -> f64 {
+        Sojourn::new(WAITING, law).quantile_s(0.95)
+    }
+
     #[test]
     fn with_one_worker_the_sojourn_is_exponential() {
         // M/M/1: the sojourn is exponential with mean S/(1−ρ).
@@ -78,15 +144,15 @@ mod tests {
         let waiting = Waiting { probability: rho, conditional_mean_s: mean_s / (1.0 - rho) };
         for quantile in [0.1, 0.5, 0.95, 0.999] {
             let expected = -mean_s / (1.0 - rho) * f64::ln(1.0 - quantile);
-            let found = sojourn_quantile(&waiting, &ServiceLaw::Exponential { mean_s }, quantile);
+            let found = Sojourn::new(waiting, &ServiceLaw::Exponential { mean_s }).quantile_s(quantile);
             assert!((found / expected - 1.0).abs() < 1e-8, "{quantile}: {found} {expected}");
         }
     }
 
     #[test]
     fn equal_means_of_wait_and_service_are_no_special_case_to_the_reader() {
-        let near = sojourn_quantile(&WAITING, &ServiceLaw::Exponential { mean_s: 2.0 + 1e-7 }, 0.95);
-        let equal = sojourn_quantile(&WAITING, &ServiceLaw::Exponential { mean_s: 2.0 }, 0.95);
+        let near = p95(&ServiceLaw::Exponential { mean_s: 2.0 + 1e-7 });
+        let equal = p95(&ServiceLaw::Exponential { mean_s: 2.0 });
         assert!((near / equal - 1.0).abs() < 1e-6);
     }
 
@@ -101,7 +167,7 @@ mod tests {
             ServiceLaw::TwoMoment { mean_s: 1.4, scv: 1.0 },
             ServiceLaw::Measured { atoms },
         ];
-        let found = laws.map(|law| sojourn_quantile(&WAITING, &law, 0.95));
+        let found = laws.map(|law| p95(&law));
         assert!(
             (found[1] / found[0] - 1.0).abs() < 1e-3 && (found[2] / found[0] - 1.0).abs() < 1e-3,
             "{found:?}"
@@ -111,7 +177,62 @@ mod tests {
     #[test]
     fn a_constant_service_only_shifts_the_wait() {
         let law = ServiceLaw::TwoMoment { mean_s: 3.0, scv: 0.0 };
-        let found = sojourn_quantile(&WAITING, &law, 0.95);
-        assert!((found - 3.0 - WAITING.quantile_s(0.95)).abs() < 2e-3 * found, "{found}");
+        let found = p95(&law);
+        assert!((found - 3.0 - WAITING.quantile_s(0.95)).abs() < 1e-9 * found, "{found}");
+    }
+
+    /// Gamma and exponential in closed form: a gamma law of whole shape is a sum of exponential phases, so its sojourn
+    /// after an exponential wait is a sum of incomplete gamma functions.
+    #[test]
+    fn a_service_of_two_phases_has_the_sojourn_on_paper() {
+        // Erlang-2 with mean 2 s: density t·e^{−t}; P(S > t) = (1 + t)·e^{−t}; c = 2 s.
+        let law = ServiceLaw::TwoMoment { mean_s: 2.0, scv: 0.5 };
+        let sojourn = Sojourn::new(WAITING, &law);
+        for seconds in [0.5f64, 2.0, 5.0, 20.0] {
+            // ∫₀ᵗ e^{−(t−x)/2}·x·e^{−x} dx = e^{−t/2}·4·(1 − (1 + t/2)·e^{−t/2})
+            let after = (-seconds / 2.0).exp() * 4.0 * (1.0 - (1.0 + seconds / 2.0) * (-seconds / 2.0).exp());
+            let expected = (1.0 + seconds) * (-seconds).exp() + 0.5 * after;
+            let found = sojourn.share_beyond(seconds);
+            assert!((found / expected - 1.0).abs() < 2e-3, "{seconds}: {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn where_hardly_anybody_waits_the_sojourn_is_the_service() {
+        for conditional_mean_s in [1e-2, 1e-3, 1e-6, 1e-12] {
+            let waiting = Waiting { probability: 1e-6, conditional_mean_s };
+            let sojourn = Sojourn::new(waiting, &ServiceLaw::Exponential { mean_s: 1.4 });
+            for quantile in [0.5, 0.95, 0.999] {
+                let service = -1.4 * f64::ln(1.0 - quantile);
+                let found = sojourn.quantile_s(quantile);
+                assert!((found / service - 1.0).abs() < 1e-6, "{conditional_mean_s} {quantile}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_variability_of_the_service_has_finite_quantiles_that_rise() {
+        for exponent in -20..=6 {
+            let sojourn =
+                Sojourn::new(WAITING, &ServiceLaw::TwoMoment { mean_s: 1.4, scv: 10f64.powi(exponent) });
+            let found = [0.5, 0.9, 0.95, 0.99, 0.999].map(|quantile| sojourn.quantile_s(quantile));
+            assert!(found.windows(2).all(|pair| pair[0] <= pair[1]), "1e{exponent}: {found:?}");
+            assert!(found[0] >= 0.0 && found[4] < 1e9, "1e{exponent}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_mix_keeps_both_of_its_modes() {
+        // 98% of 1 ms, 2% of a constant 30 s: the p95 is a wait, the p99 a failure. One gamma law with these two
+        // moments would put both somewhere between.
+        let mix = ServiceLaw::Mixture {
+            parts: vec![
+                (0.98, ServiceLaw::Exponential { mean_s: 0.001 }),
+                (0.02, ServiceLaw::TwoMoment { mean_s: 30.0, scv: 0.0 }),
+            ],
+        };
+        let sojourn = Sojourn::new(Waiting { probability: 1e-9, conditional_mean_s: 1e-3 }, &mix);
+        assert!((sojourn.quantile_s(0.95) / (0.001 * (0.98f64 / 0.03).ln()) - 1.0).abs() < 1e-3);
+        assert!((sojourn.quantile_s(0.99) - 30.0).abs() < 1e-3);
     }
 }

@@ -70,14 +70,7 @@ impl ServiceTime {
     /// The same law stretched to another mean, as in an outage that slows every endpoint alike.
     #[must_use]
     pub fn stretched_to(&self, mean: Seconds) -> Self {
-        let factor = mean.get() / self.mean.get();
-        let law = match &self.law {
-            ServiceLaw::Exponential { .. } => ServiceLaw::Exponential { mean_s: mean.get() },
-            ServiceLaw::TwoMoment { scv, .. } => ServiceLaw::TwoMoment { mean_s: mean.get(), scv: *scv },
-            ServiceLaw::Measured { atoms } => ServiceLaw::Measured {
-                atoms: atoms.iter().map(|&(value, weight)| (value * factor, weight)).collect(),
-            },
-        };
+        let law = self.law.scaled(mean.get() / self.mean.get());
         ServiceTime { mean, scv: self.scv, law, basis: self.basis }
     }
 }
@@ -98,6 +91,8 @@ pub struct Demand {
     pub service: ServiceTime,
     /// Squared coefficient of variation of the times between arrivals; 1 for a Poisson stream.
     pub arrival_scv: f64,
+    /// The first attempts and their failures behind the rate, where it was not measured at the queue.
+    pub retries: Option<Retries>,
 }
 
 /// Why a demand cannot be sized.
@@ -145,7 +140,7 @@ impl Demand {
         if rate.offered_load(&service.mean) > Exact::whole(LARGEST_LOAD) {
             return Err(DemandError::LoadTooLarge { rate: rate.to_string(), mean: service.mean.to_string() });
         }
-        Ok(Demand { rate, service, arrival_scv })
+        Ok(Demand { rate, service, arrival_scv, retries: None })
     }
 
     /// The offered load a = λS, in erlangs, exact (J. D. C. Little 1961: the mean number of busy workers).
@@ -212,33 +207,42 @@ impl Retries {
                 }
             })?;
         let service = match &self.failure_mean {
-            None => service,
-            Some(failure_mean) => self.mixed(&service, failure_mean).unwrap_or(service),
+            Some(failure_mean) if !self.failure_share.exact().is_zero() => {
+                self.mixed(&service, failure_mean).unwrap_or(service)
+            }
+            _ => service,
         };
-        Demand::new(rate, service, arrival_scv)
+        Ok(Demand { retries: Some(self.clone()), ..Demand::new(rate, service, arrival_scv)? })
     }
 
     fn mixed(&self, success: &ServiceTime, failure_mean: &Seconds) -> Option<ServiceTime> {
         let failing = self.failure_share.exact();
         let succeeding = Exact::one().minus(failing)?;
         let mean = Seconds::new(&(&succeeding * success.mean.exact()) + &(failing * failure_mean.exact()))?;
+        let parts = vec![
+            (succeeding.to_f64(), success.law.clone()),
+            (failing.to_f64(), ServiceLaw::Exponential { mean_s: failure_mean.get() }),
+        ];
         let square = |mean: f64, scv: f64| mean * mean * (1.0 + scv);
         let second_moment = succeeding.to_f64() * square(success.mean.get(), success.scv)
             + failing.to_f64() * square(failure_mean.get(), 1.0);
         let scv = second_moment / (mean.get() * mean.get()) - 1.0;
-        Some(ServiceTime::with_scv(mean, scv.max(0.0)))
+        let law = ServiceLaw::Mixture { parts };
+        Some(ServiceTime { mean, scv: scv.max(0.0), law, basis: Basis::MomentsGiven })
     }
 
-    /// The amplification in words: `900/s of first attempts become 1035/s`.
+    /// The amplification in words: what fails, how often it is tried, and what that makes of a message.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let factor = self.amplification().to_f64();
+        let failed = match &self.failure_mean {
+            Some(mean) => format!(", a failed one after {mean} on average"),
+            None => String::new(),
+        };
         format!(
-            "{} first attempts, {} of attempts failing, at most {} attempts each: {} attempts a message",
-            self.first_attempt_rate,
+            "{} of attempts fail{failed}, and a message gets at most {}: {} on average",
             self.failure_share,
-            self.max_attempts,
-            human::significant(factor, 4)
+            human::counted(self.max_attempts.into(), "attempt"),
+            human::quantity(self.amplification().to_f64(), "attempt")
         )
     }
 }
@@ -276,6 +280,10 @@ mod tests {
         // The webhook mix of the oracle: 98% exponential at 0.2 s and 2% at 30 s.
         assert_eq!(demand.service.mean, "0.796".parse().unwrap());
         assert!((demand.service.scv - 55.940_481_301).abs() < 1e-8, "{}", demand.service.scv);
+        let beyond = demand.service.law.share_beyond(10.0);
+        let expected = 0.98 * f64::exp(-50.0) + 0.02 * f64::exp(-1.0 / 3.0);
+        assert!((beyond - expected).abs() < 1e-12, "the two laws stay apart: {beyond}");
+        assert_eq!(demand.retries, Some(failing), "what was amplified is kept");
     }
 
     #[test]

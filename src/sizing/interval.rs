@@ -38,22 +38,27 @@ impl Sample {
 /// The interval of the worker count at the sample's confidence: the Poisson bootstrap (B. Efron 1979; J. A. Hanley,
 /// B. MacGibbon, "Creating non-parametric bootstrap samples using Poisson frequencies", 2006) over the measured
 /// values, percentile method. Each replicate has its own mean and SCV and so its own answer.
-pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], sample: &Sample) -> [u64; 2] {
-    let mut replicates = resampled(sample, demand.service.mean.get());
+///
+/// `None` if a replicate is beyond what is answered at all.
+pub(super) fn workers_interval(
+    demand: &Demand,
+    objectives: &[Objective],
+    sample: &Sample,
+) -> Option<[u64; 2]> {
+    let replicates = resampled(sample, demand.service.mean.get());
+    let mut loads = replicates
+        .into_iter()
+        .map(|(mean_s, scv)| Some(Load::new(&replicate(demand, mean_s, scv)?)))
+        .collect::<Option<Vec<Load>>>()?;
     // The load orders the answers but for their variability; the rough answer orders them with it.
-    let rough = |&(mean_s, scv): &(f64, f64)| {
-        replicate(demand, mean_s, scv)
-            .map_or(0, |demand| Load::new(&demand).roughly_smallest_for_all(objectives))
-    };
-    replicates.sort_by_cached_key(rough);
+    loads.sort_by_cached_key(|load| load.roughly_smallest_for_all(objectives));
     let tail = (1.0 - sample.confidence.get()) / 2.0;
-    let last = replicates.len().saturating_sub(1) as f64;
-    [tail * last, (1.0 - tail) * last].map(|rank| {
-        let chosen = replicates.get(rank.round() as usize);
-        chosen
-            .and_then(|&(mean_s, scv)| replicate(demand, mean_s, scv))
-            .map_or(0, |demand| Load::new(&demand).smallest_for_all(objectives))
-    })
+    let last = loads.len().saturating_sub(1) as f64;
+    let answer = |share: f64| {
+        let load = loads.get((share * last).round() as usize)?;
+        Some(load.smallest_for_all(objectives))
+    };
+    Some([answer(tail)?, answer(1.0 - tail)?])
 }
 
 /// The demand with another mean and SCV of its service time.
@@ -143,7 +148,7 @@ mod tests {
         let covered = (0..60)
             .filter(|&seed| {
                 let (demand, sample) = sampled(200, seed);
-                let [low, high] = workers_interval(&demand, &objectives(), &sample);
+                let [low, high] = workers_interval(&demand, &objectives(), &sample).unwrap();
                 (low..=high).contains(&answer)
             })
             .count();
@@ -155,11 +160,20 @@ mod tests {
     fn four_times_the_attempts_halve_the_interval() {
         let width = |attempts| {
             let (demand, sample) = sampled(attempts, 7);
-            let [low, high] = workers_interval(&demand, &objectives(), &sample);
+            let [low, high] = workers_interval(&demand, &objectives(), &sample).unwrap();
             (high - low) as f64
         };
         let ratio = width(400) / width(1600);
         assert!((1.5..2.7).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_sample_beyond_what_is_answered_has_no_interval_instead_of_a_made_up_one() {
+        let (demand, sample) = sampled(30, 5);
+        // Just below the largest load: half of the replicates lie above it.
+        let rate = 9.999_999e9 / demand.service.mean.get();
+        let edge = demand.at_rate(crate::units::ArrivalRate::from_f64(rate).unwrap()).unwrap();
+        assert_eq!(workers_interval(&edge, &objectives(), &sample), None);
     }
 
     #[test]

@@ -18,7 +18,9 @@ pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_
 pub use interval::Sample;
 pub use notes::SizingNote;
 pub use objective::Objective;
-pub use pool_size::{Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing};
+pub use pool_size::{
+    Constraint, NEVER_SETTLES_S, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
+};
 pub use rules::{Rule, RuleRow};
 pub use size::{Answered, Question, Scenario};
 pub use solve::{Model, smallest_workers};

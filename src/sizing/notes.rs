@@ -1,6 +1,6 @@
 //! What the reader of a sizing should know, as facts; the words are made in one place.
 
-use super::{Basis, Objective, PoolSize, Question, Sizing};
+use super::{Basis, Demand, NEVER_SETTLES_S, Objective, PoolSize, Question, Sizing};
 use crate::notice::Note;
 use crate::units::{Exact, human};
 
@@ -13,6 +13,12 @@ const LONG_RELAXATION_S: f64 = 300.0;
 /// Above this SCV of the service time the two-moment formula is known to over-estimate by more than a quarter at
 /// moderate load (exact hyperexponential cases, `fixtures/oracle/mgc_exact.csv`).
 const WIDE_SCV: f64 = 10.0;
+
+/// N − a below this part of a is within the rounding of floats.
+const ROUNDING: f64 = 1e-12;
+
+/// A bootstrap of fewer attempts than this gives intervals that are too narrow.
+const FEW_ATTEMPTS: u64 = 30;
 
 /// One remark on a sizing.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +72,40 @@ pub enum SizingNote {
         workers: u64,
         /// The smallest stable one.
         smallest_stable: u64,
-        /// How fast the queue grows, in messages a second.
-        growth_per_s: f64,
+        /// How fast the queue grows, in messages a second; absent where the pool is exactly the load.
+        growth_per_s: Option<f64>,
+    },
+    /// The pool is the load but for rounding.
+    AtTheEdge {
+        /// N − a, in erlangs.
+        slack: f64,
+    },
+    /// The rate is that of first attempts, amplified by retries.
+    Amplified {
+        /// First attempts, and what failures make of them, in words.
+        retries: String,
+        /// First attempts a second.
+        first_attempts_per_s: f64,
+        /// All attempts a second.
+        rate_per_s: f64,
+    },
+    /// The pool does not do for a scenario.
+    SurgeMissed {
+        /// The scenario.
+        name: String,
+        /// The pool: the one given, or the one for the steady traffic.
+        workers: u64,
+        /// Whether the pool was given, and so misses what was asked for.
+        given: bool,
+        /// How fast the queue grows meanwhile, in messages a second; absent where the pool keeps up.
+        growth_per_s: Option<f64>,
+        /// The smallest pool that meets the objectives in the scenario.
+        required_workers: u64,
+    },
+    /// So few attempts were measured that the interval of the answer is too narrow.
+    FewAttempts {
+        /// Attempts measured.
+        attempts: u64,
     },
     /// The given pool misses an objective.
     Missed {
@@ -93,6 +131,8 @@ impl SizingNote {
     pub(super) fn all(question: &Question, sizing: &Sizing) -> Vec<Self> {
         let steady = &sizing.steady;
         let mut notes = verdict(question, steady);
+        notes.extend(surges(question, sizing));
+        notes.extend(edge(question, steady));
         notes.extend(fragility(question, steady));
         notes.extend(variability(question, steady));
         notes.extend(band(question, steady));
@@ -105,6 +145,16 @@ impl SizingNote {
             (steady.workers_interval, &question.sample, question.demand.service.basis)
         {
             notes.push(SizingNote::Interval { interval, attempts, confidence: sample.confidence.get() });
+            if attempts < FEW_ATTEMPTS {
+                notes.push(SizingNote::FewAttempts { attempts });
+            }
+        }
+        if let Some(retries) = &question.demand.retries {
+            notes.push(SizingNote::Amplified {
+                retries: retries.in_words(),
+                first_attempts_per_s: retries.first_attempt_rate.get(),
+                rate_per_s: question.demand.rate.get(),
+            });
         }
         if question.demand.service.basis == Basis::ExponentialAssumed {
             notes.push(SizingNote::ExponentialAssumed);
@@ -115,20 +165,49 @@ impl SizingNote {
 
 fn verdict(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
     if !steady.state.stable {
-        let served = steady.workers as f64 / question.demand.service.mean.get();
         return vec![SizingNote::Overloaded {
             workers: steady.workers,
             smallest_stable: steady.smallest_stable_workers,
-            growth_per_s: (question.demand.rate.get() - served).max(0.0),
+            growth_per_s: growth_per_s(&question.demand, steady.workers),
         }];
     }
     let missed = steady.constraints.iter().filter(|constraint| !constraint.met);
     missed
         .map(|constraint| SizingNote::Missed {
-            objective: constraint.words.clone(),
+            objective: constraint.asked.in_words(),
             workers: constraint.workers,
         })
         .collect()
+}
+
+/// λ − N/S, from the exact load; `None` unless it is more than zero.
+fn growth_per_s(demand: &Demand, workers: u64) -> Option<f64> {
+    let excess = demand.load().minus(&Exact::whole(workers.into()))?;
+    let growth = excess.over(demand.service.mean.exact())?;
+    (!growth.is_zero()).then(|| growth.to_f64())
+}
+
+/// The scenarios for which the pool does not do. Where it was not given, it is the one for the steady traffic.
+fn surges(question: &Question, sizing: &Sizing) -> Vec<SizingNote> {
+    let workers = sizing.steady.workers;
+    let missed = question.scenarios.iter().zip(&sizing.scenarios);
+    let missed = missed.filter(|(_, size)| size.size.required_workers > workers);
+    missed
+        .map(|(scenario, size)| SizingNote::SurgeMissed {
+            name: scenario.name.clone(),
+            workers,
+            given: question.workers.is_some(),
+            growth_per_s: growth_per_s(&scenario.demand, workers),
+            required_workers: size.size.required_workers,
+        })
+        .collect()
+}
+
+/// Floats no longer tell such a pool from its load, and no measurement does.
+fn edge(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
+    let load = question.demand.load();
+    let slack = Exact::whole(steady.workers.into()).minus(&load)?.to_f64();
+    (steady.state.stable && slack < ROUNDING * load.to_f64()).then_some(SizingNote::AtTheEdge { slack })
 }
 
 fn fragility(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
@@ -183,8 +262,9 @@ impl From<&SizingNote> for Note {
                 let note = Note::warning(
                     "fragile",
                     format!(
-                        "{} are full at {}, a rise of {}; beyond it the queue grows without end",
+                        "{} {} full at {}, a rise of {}; beyond it the queue grows without end",
                         human::counted(*workers, "worker"),
+                        human::verb(*workers, "is", "are"),
                         human::rate_to(*full_at_per_s, 5),
                         human::percent(*headroom)
                     ),
@@ -221,14 +301,18 @@ impl From<&SizingNote> for Note {
             SizingNote::OutsideTheBand { workers, utilisation, band } => Note::info(
                 "busier-than-guides-advise",
                 format!(
-                    "{} are {} busy; sizing guides advise 85% to 95% at the peak, which is {} to {} workers",
+                    "{} {} {} busy; sizing guides advise 85% to 95% at the peak, which is {}",
                     human::counted(*workers, "worker"),
+                    human::verb(*workers, "is", "are"),
                     human::percent(*utilisation),
-                    human::count(band[0]),
-                    human::count(band[1])
+                    human::counted_range(*band, "worker")
                 ),
             )
             .with_hint("ask for --max-utilisation 95% to have it bind"),
+            SizingNote::SlowToSettle { relaxation_s } if *relaxation_s > NEVER_SETTLES_S => Note::warning(
+                "slow-to-settle",
+                "the queue practically never settles: these waits are those of a steady state that no real peak sees",
+            ),
             SizingNote::SlowToSettle { relaxation_s } => Note::info(
                 "slow-to-settle",
                 format!(
@@ -238,24 +322,74 @@ impl From<&SizingNote> for Note {
             ),
             SizingNote::Overloaded { workers, smallest_stable, growth_per_s } => Note::error(
                 "overloaded",
-                format!(
-                    "{} cannot keep up: the queue grows by {}, without end",
-                    human::counted(*workers, "worker"),
-                    human::rate(*growth_per_s)
-                ),
+                match growth_per_s {
+                    Some(growth) => format!(
+                        "{} cannot keep up: the queue grows by {}, without end",
+                        human::counted(*workers, "worker"),
+                        human::rate(*growth)
+                    ),
+                    None => format!(
+                        "{} {} busy all the time and never {} up: the queue has no steady state",
+                        human::counted(*workers, "worker"),
+                        human::verb(*workers, "is", "are"),
+                        human::verb(*workers, "catches", "catch"),
+                    ),
+                },
             )
             .with_hint(format!("{} is the smallest pool that keeps up", human::count(*smallest_stable))),
+            SizingNote::AtTheEdge { slack } => Note::warning(
+                "at-the-edge",
+                format!(
+                    "the pool exceeds its load by {} erlangs, which is within the rounding of numbers, not a margin",
+                    human::significant(*slack, 2)
+                ),
+            ),
+            SizingNote::Amplified { retries, first_attempts_per_s, rate_per_s } => Note::info(
+                "retries-amplified",
+                format!(
+                    "retries make {} of {} first attempts: {retries}",
+                    human::rate(*rate_per_s),
+                    human::rate(*first_attempts_per_s),
+                ),
+            ),
+            SizingNote::SurgeMissed { name, workers, given, growth_per_s, required_workers } => {
+                let pool = human::counted(*workers, "worker");
+                let message = match growth_per_s {
+                    Some(growth) => format!(
+                        "{pool} cannot keep up with \"{name}\": the queue grows by {} while it lasts",
+                        human::rate(*growth)
+                    ),
+                    None => format!(
+                        "{pool} {} the objectives in \"{name}\"",
+                        human::verb(*workers, "misses", "miss")
+                    ),
+                };
+                let note = if *given {
+                    Note::error("surge-missed", message)
+                } else {
+                    Note::warning("surge-missed", message)
+                };
+                note.with_hint(format!("it takes {}", human::counted(*required_workers, "worker")))
+            }
+            SizingNote::FewAttempts { attempts } => Note::warning(
+                "few-attempts",
+                format!(
+                    "an interval from {} is narrower than what is really unknown",
+                    human::counted(*attempts, "measured attempt")
+                ),
+            )
+            .with_hint(format!("measure at least {FEW_ATTEMPTS}, and some that ran into the timeout")),
             SizingNote::Missed { objective, workers } => {
                 Note::error("objective-missed", format!("the pool misses its objective: {objective}"))
                     .with_hint(format!("it takes {}", human::counted(*workers, "worker")))
             }
-            SizingNote::Interval { interval: [low, high], attempts, confidence } => Note::info(
+            SizingNote::Interval { interval, attempts, confidence } => Note::info(
                 "sample-interval",
                 format!(
-                    "{} leave the answer between {} and {} workers ({} confidence)",
+                    "{} {} the answer at {} ({} confidence)",
                     human::counted(*attempts, "measured attempt"),
-                    human::count(*low),
-                    human::count(*high),
+                    human::verb(*attempts, "leaves", "leave"),
+                    human::counted_range(*interval, "worker"),
                     human::percent(*confidence)
                 ),
             ),

@@ -1,7 +1,7 @@
 //! What a pool must achieve.
 
 use crate::queueing::{Pool, Waiting};
-use crate::units::{Exact, Quantile, Ratio, Seconds, Share};
+use crate::units::{Exact, Quantile, Ratio, Seconds, Share, human};
 use serde::Serialize;
 
 /// One thing that the pool must achieve.
@@ -46,11 +46,34 @@ impl Objective {
             Objective::MaxUtilisation(share) => format!("utilisation at most {share}"),
             Objective::Headroom(ratio) => format!("rate headroom at least {ratio}"),
             Objective::SquareRoot(beta) => {
-                format!(
-                    "at least {} square roots of the load above it",
-                    crate::units::human::significant(beta.get(), 4)
-                )
+                format!("at least {} square roots of the load above it", human::significant(beta.get(), 4))
             }
+        }
+    }
+
+    /// A limit or an achieved value as a person reads it: a duration, a percentage, or β.
+    #[must_use]
+    pub fn shown(&self, value: f64) -> String {
+        match self {
+            Objective::MeanWait(_) | Objective::WaitQuantile(..) => human::duration(value),
+            Objective::WaitProbability(_) | Objective::MaxUtilisation(_) | Objective::Headroom(_) => {
+                human::percent(value)
+            }
+            Objective::SquareRoot(_) => human::significant(value, 4),
+        }
+    }
+
+    /// What a pool achieves, as a phrase behind "with": `a mean wait of 419 ms`.
+    #[must_use]
+    pub fn achieved_in_words(&self, achieved: f64) -> String {
+        let shown = self.shown(achieved);
+        match self {
+            Objective::MeanWait(_) => format!("a mean wait of {shown}"),
+            Objective::WaitQuantile(quantile, _) => format!("a {quantile} wait of {shown}"),
+            Objective::WaitProbability(_) => format!("{shown} of arrivals waiting"),
+            Objective::MaxUtilisation(_) => format!("a utilisation of {shown}"),
+            Objective::Headroom(_) => format!("a rate headroom of {shown}"),
+            Objective::SquareRoot(_) => format!("{shown} square roots of the load above it"),
         }
     }
 

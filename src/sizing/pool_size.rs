@@ -1,9 +1,12 @@
 //! The answer: a pool's size, what it achieves, and how fragile that is. Documented once; every output reads it.
 
-use super::Model;
 use super::rules::RuleRow;
+use super::{Model, Objective};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// A steady state with longer waits than this, in seconds, never comes about in practice: a year.
+pub const NEVER_SETTLES_S: f64 = 365.0 * 86_400.0;
 
 /// One quantile of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -54,9 +57,9 @@ pub struct Constraint {
     pub met: bool,
     /// The smallest pool that meets it.
     pub workers: u64,
-    /// The objective in words.
+    /// The objective itself.
     #[serde(skip)]
-    pub words: String,
+    pub asked: Objective,
 }
 
 /// The pool when the rate moves and the workers do not.
@@ -122,6 +125,20 @@ pub struct PoolSize {
     pub max_mean_s: f64,
 }
 
+impl PoolSize {
+    /// The objective that demands the most workers, if any demands more than a stable queue does by itself.
+    #[must_use]
+    pub fn binding(&self) -> Option<&Constraint> {
+        binding(&self.constraints, self.smallest_stable_workers)
+    }
+}
+
+/// The first of the objectives that demand the most workers, if that is more than the smallest stable pool.
+pub(super) fn binding(constraints: &[Constraint], smallest_stable: u64) -> Option<&Constraint> {
+    let most = constraints.iter().reduce(|most, next| if next.workers > most.workers { next } else { most });
+    most.filter(|constraint| constraint.workers > smallest_stable)
+}
+
 /// The size for one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScenarioSize {
@@ -145,4 +162,12 @@ pub struct Sizing {
     /// For each scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioSize>,
+}
+
+impl Sizing {
+    /// Whether the pool meets every objective, under the traffic itself and in every scenario.
+    #[must_use]
+    pub fn holds_throughout(&self) -> bool {
+        self.steady.meets_objective && self.scenarios.iter().all(|scenario| scenario.size.meets_objective)
+    }
 }

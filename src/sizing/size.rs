@@ -3,13 +3,13 @@
 use super::demand::LARGEST_LOAD;
 use super::interval::{Sample, workers_interval};
 use super::pool_size::{
-    Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
+    Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing, binding,
 };
 use super::rules::{Rule, RuleRow};
 use super::solve::{Load, Model};
 use super::sustained::Sustained;
 use super::{Demand, Objective, SizingNote};
-use crate::queueing::{sojourn_quantile, transient};
+use crate::queueing::{Sojourn, transient};
 use crate::units::Exact;
 
 /// The quantiles of every wait that is reported.
@@ -17,6 +17,9 @@ const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// The rates of the sensitivity table beside half the headroom, as thousandths of the rate.
 const RISES: [u32; 4] = [1_010, 1_050, 1_100, 1_250];
+
+/// What binds where no objective demands more workers than the queue itself.
+const STABILITY: &str = "stability";
 
 /// A question about a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,9 +107,10 @@ impl Question {
             erlang_c_workers,
             workers,
             required_workers,
-            workers_interval: sample.map(|sample| workers_interval(demand, &self.objectives, sample)),
+            workers_interval: sample.and_then(|sample| workers_interval(demand, &self.objectives, sample)),
             model: Model::of(demand),
-            binding_constraint: binding(&constraints, load.smallest_stable()),
+            binding_constraint: binding(&constraints, load.smallest_stable())
+                .map_or_else(|| STABILITY.to_owned(), |constraint| constraint.objective.clone()),
             meets_objective: state.stable && constraints.iter().all(|constraint| constraint.met),
             constraints,
             state,
@@ -137,7 +141,8 @@ impl Question {
             wait_mean_s: waiting.map(|waiting| waiting.mean_s()),
             wait_quantiles: waiting.map_or_else(Vec::new, |waiting| quantiles(&|q| waiting.quantile_s(q))),
             sojourn_quantiles: waiting.map_or_else(Vec::new, |waiting| {
-                quantiles(&|q| sojourn_quantile(&waiting, &demand.service.law, q))
+                let sojourn = Sojourn::new(waiting, &demand.service.law);
+                quantiles(&|q| sojourn.quantile_s(q))
             }),
             rate_headroom_ratio: pool.slack / pool.load,
             relaxation_time_s: transient::relaxation_s(
@@ -176,15 +181,6 @@ impl Question {
     }
 }
 
-/// The objective that demands the most workers, or `stability` where none demands more than the queue itself.
-fn binding(constraints: &[Constraint], smallest_stable: u64) -> String {
-    let most = constraints.iter().reduce(|most, next| if next.workers > most.workers { next } else { most });
-    match most {
-        Some(constraint) if constraint.workers > smallest_stable => constraint.objective.clone(),
-        _ => "stability".to_owned(),
-    }
-}
-
 /// What becomes of an objective whose smallest pool is `least`.
 fn constraint(load: &Load, workers: u64, objective: &Objective, least: u64) -> Constraint {
     let pool = load.pool(workers);
@@ -194,6 +190,6 @@ fn constraint(load: &Load, workers: u64, objective: &Objective, least: u64) -> C
         achieved: pool.waiting().map(|waiting| objective.achieved(&pool, &waiting)),
         met: load.is_met_by(workers, objective),
         workers: least,
-        words: objective.in_words(),
+        asked: objective.clone(),
     }
 }

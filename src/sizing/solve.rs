@@ -89,21 +89,22 @@ impl Load {
 
     /// The smallest stable pool that meets one objective.
     pub(super) fn smallest_for(&self, objective: &Objective) -> u64 {
-        // The limit formula costs nothing and lands within a few workers; the exact one settles the rest.
-        let guess = self.roughly_smallest_for(objective);
         if !objective.limits_the_wait() {
-            return guess;
+            return self.smallest_by_load(objective);
         }
-        self.search(guess, objective, Pool::waiting)
+        // The limit formula costs nothing and lands within a few workers; the exact one settles the rest.
+        self.search(self.roughly_smallest_for(objective), objective, Pool::waiting)
     }
 
-    /// The same with waits by the limit formula; exact where the objective does not limit the wait.
+    /// The same for an objective on the wait, with waits by the limit formula.
     fn roughly_smallest_for(&self, objective: &Objective) -> u64 {
+        self.search(self.square_root(&Exact::thousandths(1_500)), objective, Pool::roughly)
+    }
+
+    /// The same for an objective that only compares the load with the workers: exact.
+    fn smallest_by_load(&self, objective: &Objective) -> u64 {
         let floor = self.smallest_stable();
-        if objective.limits_the_wait() {
-            return self.search(self.square_root(&Exact::thousandths(1_500)), objective, Pool::roughly);
-        }
-        let met = |workers| objective.is_met_exactly(&self.erlangs, workers).unwrap_or(true);
+        let met = |workers| objective.is_met_exactly(&self.erlangs, workers) != Some(false);
         staffing::smallest(floor, CEILING, floor, met).unwrap_or(CEILING)
     }
 
@@ -122,7 +123,13 @@ impl Load {
 
     /// [`Load::smallest_for_all`] with waits by the limit formula.
     pub(super) fn roughly_smallest_for_all(&self, objectives: &[Objective]) -> u64 {
-        let rough = objectives.iter().map(|objective| self.roughly_smallest_for(objective));
+        let rough = objectives.iter().map(|objective| {
+            if objective.limits_the_wait() {
+                self.roughly_smallest_for(objective)
+            } else {
+                self.smallest_by_load(objective)
+            }
+        });
         rough.fold(self.smallest_stable(), u64::max)
     }
 

@@ -210,6 +210,194 @@ fn a_profile_and_a_typed_mean_are_not_mixed() {
     }
 }
 
+/// The text with its lines joined, to look for a sentence.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_given_pool_must_carry_every_surge_and_a_found_one_says_what_each_takes() {
+    let outage = "size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1";
+    let found = run_json(outage);
+    assert_eq!(found.code, 0, "each traffic has its own answer");
+    assert!(found.json()["notes"].to_string().contains("cannot keep up with \\\"outage\\\""), "{found:?}");
+    assert!(run(outage).stdout.contains("\"outage\" takes 7446"));
+    for (workers, code, first) in [
+        (1300, 1, "No: 1300 workers carry 900/s"),
+        (7445, 1, "No: 7445 workers carry 900/s"),
+        (7446, 0, "Yes: 7446 workers"),
+    ] {
+        let judged = run(&format!("{outage} --workers {workers}"));
+        assert_eq!(judged.code, code, "{workers}");
+        assert!(judged.stdout.starts_with(first), "{}", judged.stdout);
+        assert_eq!(judged.stdout.contains("problem:"), code == 1, "{}", judged.stdout);
+    }
+    // 7440 erlangs: the queue grows by (7440 − 1300)/3.1 a second.
+    assert!(run(&format!("{outage} --workers 1300")).stdout.contains("grows by 1981/s while it lasts"));
+    let twice = run("size --rate 900 --mean 1.4 --wait 1 --surge name=a,rate=1k --surge name=a,rate=2k");
+    assert!(twice.code == 2 && twice.stderr.contains("name=a"), "{twice:?}");
+    let steady = run("size --rate 900 --mean 1.4 --wait 1 --surge name=steady,rate=1k");
+    assert!(steady.code == 2 && steady.stdout.is_empty(), "{steady:?}");
+}
+
+#[test]
+fn of_two_limits_on_one_quantile_the_stricter_binds_by_its_own_words() {
+    let both = "size --rate 900 --mean 1.4 --wait-quantile p95=5s --wait-quantile p95=100ms";
+    let text = run(both).stdout;
+    let strict = run_json("size --rate 900 --mean 1.4 --wait-quantile p95=100ms").number("workers");
+    assert_eq!(run_json(both).number("workers"), strict);
+    assert!(text.contains(&format!("  p95 wait at most 100 ms ({strict} workers)")), "{text}");
+    let headline = "asked for: p95 wait at most 100 ms, which binds; p95 wait at most 5 s";
+    assert!(unwrapped(&text).contains(headline), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("> p95 wait at most 100 ms")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("  p95 wait at most 5 s")), "{text}");
+}
+
+#[test]
+fn an_amplified_rate_is_shown_in_words_and_in_the_inputs() {
+    let asked = "size --first-attempt-rate 750 --failure-share 20% --max-attempts 2 --mean 1.4 --wait 0.5";
+    let text = unwrapped(&run(asked).stdout);
+    let words = "retries make 900/s of 750/s first attempts: 20% of attempts fail, and a message gets at most 2 \
+                 attempts: 1.2 attempts on average";
+    assert!(text.contains(words), "{text}");
+    let inputs = run_json(asked).json()["inputs"].clone();
+    assert_eq!(inputs["rate_per_s"], 900.0);
+    assert_eq!(
+        inputs["retries"],
+        serde_json::json!({
+            "first_attempt_rate_per_s": 750.0, "failure_share": 0.2, "max_attempts": 2, "attempts_per_message": 1.2,
+        })
+    );
+}
+
+#[test]
+fn failures_of_another_length_stay_a_law_of_their_own() {
+    // Two attempts in a hundred fail after 30 s on average: 95 in a hundred are over within a few milliseconds.
+    let output = run_json(
+        "size --first-attempt-rate 10 --failure-share 2% --max-attempts 1 --failure-mean 30 --mean 1ms --workers 40",
+    );
+    assert_eq!(output.code, 0);
+    let p95 = output.number("sojourn_quantiles.2.value_s");
+    assert!((p95 / (0.001 * (0.98f64 / 0.03).ln()) - 1.0).abs() < 0.01, "{p95}");
+    // P(failure > t) = 0.02·e^(−t/30) = 0.01
+    let p99 = output.number("sojourn_quantiles.3.value_s");
+    assert!((p99 / (30.0 * 2f64.ln()) - 1.0).abs() < 0.01, "{p99}");
+}
+
+#[test]
+fn the_time_from_arrival_to_completion_holds_for_pools_of_any_size_and_services_of_any_variability() {
+    // Hardly anybody waits, so the sojourn is the exponential service: −1.4·ln(1 − q).
+    let generous = run_json("size --rate 900 --mean 1.4 --wait 0.5 --workers 1800");
+    for (index, quantile) in [0.5, 0.9, 0.95, 0.99, 0.999].into_iter().enumerate() {
+        let found = generous.number(&format!("sojourn_quantiles.{index}.value_s"));
+        assert!((found / (-1.4 * f64::ln(1.0 - quantile)) - 1.0).abs() < 1e-6, "{quantile}: {found}");
+    }
+    for scv in ["0", "1e-60", "1e-16", "1e-8", "1e-5", "0.1", "4", "2000", "1e6"] {
+        let output = run_json(&format!("size --rate 900 --mean 1.4 --wait 0.5 --scv {scv}"));
+        assert_eq!(output.code, 0, "{scv}: {output:?}");
+        let quantiles: Vec<f64> =
+            (0..5).map(|at| output.number(&format!("sojourn_quantiles.{at}.value_s"))).collect();
+        assert!(quantiles.is_sorted() && quantiles[0] >= 0.0, "{scv}: {quantiles:?}");
+    }
+}
+
+#[test]
+fn what_a_pool_sustains_is_a_bound_and_a_full_pool_grows_by_no_number() {
+    let text = run("size --rate 900 --mean 1.4 --workers 1300 --wait 0.5").stdout;
+    let (_, below) = text.split_once("sustains            below ").unwrap();
+    let (rate, _) = below.split_once("/s").unwrap();
+    assert_eq!(run(&format!("size --rate {rate} --mean 1.4 --workers 1300 --wait 0.5")).code, 0, "{rate}");
+    let full = run("size --rate 900 --mean 1.4 --workers 1260").stdout;
+    assert!(!full.contains("0/s, without end") && full.contains("never catch up"), "{full}");
+}
+
+#[test]
+fn saturation_within_rounding_is_said_and_no_wait_takes_a_billion_years() {
+    let output = run(
+        "size --rate 900 --mean 1.3999999999999999999999999 --max-utilisation 99.99999999999999999999999999%",
+    );
+    assert_eq!(output.code, 0, "{output:?}");
+    let text = unwrapped(&output.stdout);
+    let headline = "1260 workers carry 900/s at 1.4 s each with a queue that practically never settles";
+    assert!(text.starts_with(headline), "{text}");
+    assert!(text.contains("within the rounding of numbers") && !text.contains("years"), "{text}");
+}
+
+#[test]
+fn one_worker_is_spoken_of_in_the_singular() {
+    let text = run("size --rate 0.1 --mean 1 --wait 5").stdout;
+    assert!(text.starts_with("1 worker carries 0.1/s") && !text.contains("1 workers"), "{text}");
+    assert!(!run("size --rate 0.9 --mean 1 --workers 1").stdout.contains("1 worker carry"));
+    let tiny = run("size --rate 900 --mean 1.4 --wait 1e-12").stdout;
+    assert!(tiny.contains("mean wait at most 1.00e-12 s"), "{tiny}");
+}
+
+#[test]
+fn an_interval_from_a_handful_of_attempts_is_warned_of() {
+    let scratch = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = |attempts: usize| {
+        let path = scratch.join(format!("few-{attempts}.csv"));
+        let rows: String = (0..attempts).map(|i| format!("{}\n", 100 + 17 * i)).collect();
+        std::fs::write(&path, format!("duration_ms\n{rows}")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    for (attempts, warned) in [(1, true), (29, true), (30, false)] {
+        let output = run(&format!("size --profile {} --rate 50 --wait 1", file(attempts)));
+        assert_eq!(output.code, 0, "{output:?}");
+        assert_eq!(
+            output.stdout.contains("narrower than what is really unknown"),
+            warned,
+            "{}",
+            output.stdout
+        );
+    }
+    let one = run(&format!("size --profile {} --rate 50 --wait 1", file(1))).stdout;
+    assert!(one.contains("6 workers from this sample") && !one.contains("6 to 6"), "{one}");
+    assert!(one.contains("1 measured attempt leaves"), "{one}");
+}
+
+#[test]
+fn the_inputs_hold_what_a_reader_needs_to_ask_again() {
+    let inputs = run_json(&format!(
+        "size --profile {WEEK} --rate 900 --wait 0.5 --confidence 90% --seed 7 --surge name=slow,mean=3"
+    ))
+    .json()["inputs"]
+        .clone();
+    assert_eq!((&inputs["confidence"], &inputs["seed"]), (&0.9.into(), &7.into()));
+    assert_eq!(
+        inputs["scenarios"],
+        serde_json::json!([{ "name": "slow", "rate_per_s": 900.0, "service_mean_s": 3.0 }])
+    );
+    let typed = run_json("size --rate 900 --mean 1.4 --wait 0.5").json()["inputs"].clone();
+    assert!(typed.get("seed").is_none() && typed.get("retries").is_none(), "{typed}");
+}
+
+#[test]
+fn a_value_that_is_refused_is_quoted_with_the_remedy() {
+    for (arguments, quoted, remedy) in [
+        ("--wait-quantile p95=5s,p99=10s", "\"p95=5s,p99=10s\"", "repeat the flag"),
+        ("--wait 1 --seed -1", "\"-1\"", "such as 1 or 42"),
+        ("--wait 1 --max-attempts x", "\"x\"", "from 1 to 1000"),
+        ("--wait 1 --max-attempts 0", "\"0\"", "from 1 to 1000"),
+    ] {
+        let output = run(&format!("size --rate 900 --mean 1.4 {arguments}"));
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{arguments}");
+        assert!(output.stderr.contains(quoted) && output.stderr.contains(remedy), "{output:?}");
+    }
+    let same = |mean: &str| run_json(&format!("size --rate 900 --mean {mean} --wait 1")).stdout;
+    assert_eq!(same("1.4e3ms"), same("1.4"));
+}
+
+#[test]
+fn a_remedy_of_ingest_comes_with_the_way_to_apply_it() {
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-unit.csv");
+    std::fs::write(&path, "took\n120\n300\n").unwrap();
+    let path = path.to_str().unwrap();
+    let output = run(&format!("size --profile {path} --rate 5 --wait 1"));
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+    assert!(output.stderr.contains(&format!("whsize ingest {path} ... --save")), "{output:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -243,9 +431,10 @@ proptest! {
     }
 }
 
-const FLAGS: [&str; 10] = [
+const FLAGS: [&str; 11] = [
     "--rate",
     "--mean",
+    "--scv",
     "--arrival-scv",
     "--wait",
     "--wait-quantile",

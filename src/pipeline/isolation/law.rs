@@ -48,7 +48,11 @@ pub(super) fn everyone_else(partners: &Partners, without: usize) -> Result<Optio
 }
 
 fn law(service: &ServiceTime) -> Result<Law, Error> {
-    match &service.law {
+    simulated(&service.law)
+}
+
+fn simulated(law: &ServiceLaw) -> Result<Law, Error> {
+    match law {
         ServiceLaw::Exponential { mean_s } => Law::exponential(*mean_s),
         ServiceLaw::TwoMoment { mean_s, scv } if *scv == 0.0 => Law::constant(*mean_s),
         ServiceLaw::TwoMoment { mean_s, scv } => Law::lognormal(*mean_s, *scv),
@@ -56,6 +60,10 @@ fn law(service: &ServiceTime) -> Result<Law, Error> {
             let values: Vec<(f64, u64)> =
                 atoms.iter().map(|(value, weight)| (*value, (weight * COUNTS).round() as u64)).collect();
             Law::from_values(&values)
+        }
+        ServiceLaw::Mixture { parts } => {
+            let each = parts.iter().map(|(share, part)| Ok((*share, simulated(part)?)));
+            Law::mixture(each.collect::<Result<_, Error>>()?)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The figure of `size`: the mean wait against the number of workers.
 
+use super::{rule_name, wait};
 use crate::report::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
 use crate::sizing::{Objective, PoolSize, Question, Rule, WaitCurve};
 use crate::units::human;
@@ -35,7 +36,7 @@ pub fn figure(question: &Question, steady: &PoolSize, curve: &WaitCurve) -> Figu
 fn rules(steady: &PoolSize) -> Vec<Mark> {
     let mut marks: Vec<(u64, Mark)> = Vec::new();
     for row in steady.comparison.iter().filter(|row| row.rule != Rule::FixedUtilisation) {
-        let name = name(row.rule);
+        let name = rule_name(row.rule);
         match marks.iter_mut().find(|(workers, _)| *workers == row.workers) {
             Some((_, mark)) => mark.name = format!("{}, {name}", mark.name),
             None => {
@@ -49,23 +50,10 @@ fn rules(steady: &PoolSize) -> Vec<Mark> {
     marks.into_iter().map(|(_, mark)| mark).collect()
 }
 
-fn name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::SmallestStable => "smallest stable",
-        Rule::ErlangC => "Erlang C",
-        Rule::Answer => "the answer",
-        Rule::Given => "the given pool",
-        Rule::SquareRootLean => "square root, \u{3b2} = 1",
-        Rule::SquareRoot => "\u{3b2} = 1.5",
-        Rule::SquareRootGenerous => "\u{3b2} = 2",
-        Rule::FixedUtilisation => "70% utilisation",
-    }
-}
-
 fn description(steady: &PoolSize) -> String {
     let each = steady.comparison.iter().map(|row| {
-        let wait = row.wait_mean_s.map_or_else(|| "grows without end".to_owned(), human::duration);
-        format!("{}: {}, mean wait {wait}", name(row.rule), human::counted(row.workers, "worker"))
+        let wait = wait(row.wait_mean_s);
+        format!("{}: {}, mean wait {wait}", rule_name(row.rule), human::counted(row.workers, "worker"))
     });
     format!(
         "The mean wait falls as workers are added beyond {} erlangs. {}.",

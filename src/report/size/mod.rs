@@ -6,8 +6,11 @@ pub use figure::figure;
 
 use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::notice::Note;
-use crate::sizing::{Answered, Basis, Model, PoolSize, Question, Rule, Sizing};
-use crate::units::human;
+use crate::sizing::{
+    Answered, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, PoolSize, QuantileValue, Question, Rule,
+    Sizing,
+};
+use crate::units::{Seconds, human};
 use serde::Serialize;
 
 /// What `size` was given, as the envelope shows it.
@@ -23,7 +26,32 @@ struct Inputs<'a> {
     objectives: Vec<ObjectiveInput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workers: Option<u64>,
-    scenarios: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retries: Option<RetriesInput>,
+    scenarios: Vec<ScenarioInput<'a>>,
+    /// How sure the interval is, and what its drawing started from; absent without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+}
+
+/// First attempts, of which the rate is the amplification.
+#[derive(Serialize)]
+struct RetriesInput {
+    first_attempt_rate_per_s: f64,
+    failure_share: f64,
+    max_attempts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure_mean_s: Option<f64>,
+    attempts_per_message: f64,
+}
+
+#[derive(Serialize)]
+struct ScenarioInput<'a> {
+    name: &'a str,
+    rate_per_s: f64,
+    service_mean_s: f64,
 }
 
 #[derive(Serialize)]
@@ -38,10 +66,16 @@ struct ObjectiveInput {
 /// If a number is not finite, which would be a defect.
 pub fn report(question: &Question, answered: &Answered) -> Result<Report, NotFinite> {
     let steady = &answered.sizing.steady;
-    let answer = if steady.meets_objective { Answer::Yes } else { Answer::No };
-    let mut report =
-        Report::new("size", answer, headline(question, steady), &inputs(question), &answered.sizing)?;
+    // A pool that is given is judged by all that is asked for; a pool that is found answers each question by itself.
+    let holds =
+        if question.workers.is_some() { answered.sizing.holds_throughout() } else { steady.meets_objective };
+    let answer = if holds { Answer::Yes } else { Answer::No };
+    let headline = headline(question, &answered.sizing);
+    let mut report = Report::new("size", answer, headline, &inputs(question), &answered.sizing)?;
     report.sections.push(basis(question, steady));
+    if steady.constraints.len() > 1 {
+        report.sections.push(Section::Table(objectives(steady)));
+    }
     report.sections.push(Section::Table(comparison(steady)));
     if !answered.sizing.scenarios.is_empty() {
         report.sections.push(Section::Table(scenarios(question, &answered.sizing)));
@@ -72,31 +106,95 @@ fn inputs(question: &Question) -> Inputs<'_> {
             .map(|objective| ObjectiveInput { objective: objective.name(), limit: objective.limit() })
             .collect(),
         workers: question.workers,
-        scenarios: question.scenarios.iter().map(|scenario| scenario.name.as_str()).collect(),
+        retries: question.demand.retries.as_ref().map(|retries| RetriesInput {
+            first_attempt_rate_per_s: retries.first_attempt_rate.get(),
+            failure_share: retries.failure_share.get(),
+            max_attempts: retries.max_attempts,
+            failure_mean_s: retries.failure_mean.as_ref().map(Seconds::get),
+            attempts_per_message: retries.amplification().to_f64(),
+        }),
+        scenarios: question
+            .scenarios
+            .iter()
+            .map(|scenario| ScenarioInput {
+                name: &scenario.name,
+                rate_per_s: scenario.demand.rate.get(),
+                service_mean_s: scenario.demand.service.mean.get(),
+            })
+            .collect(),
+        confidence: question.sample.as_ref().map(|sample| sample.confidence.get()),
+        seed: question.sample.as_ref().map(|sample| sample.seed),
     }
 }
 
-fn headline(question: &Question, steady: &PoolSize) -> String {
+fn headline(question: &Question, sizing: &Sizing) -> String {
+    let steady = &sizing.steady;
     let traffic = format!("{} at {} each", question.demand.rate, question.demand.service.mean);
-    let asked: Vec<&str> = steady.constraints.iter().map(|constraint| constraint.words.as_str()).collect();
-    let asked = if asked.is_empty() { "a stable queue".to_owned() } else { asked.join(", ") };
+    let asked = asked(steady);
     let workers = human::counted(steady.workers, "worker");
+    let carry = human::verb(steady.workers, "carries", "carry");
     let required = human::count(steady.required_workers);
-    match (question.workers, steady.state.wait_mean_s) {
-        (_, None) => format!("No: {workers} cannot carry {traffic}; it takes {required} for {asked}."),
-        (Some(_), Some(wait)) if !steady.meets_objective => format!(
-            "No: {workers} carry {traffic} with a mean wait of {}, but {required} are needed for {asked}.",
-            human::duration(wait)
+    let Some(achieved) = achieved(steady) else {
+        let needed = needed(steady);
+        return format!("No: {workers} cannot carry {traffic}; it takes {required} for {needed}.");
+    };
+    let surge = largest_surge(sizing);
+    match (question.workers, surge) {
+        (Some(_), _) if !steady.meets_objective => format!(
+            "No: {workers} {carry} {traffic} with {achieved}, but {required} are needed for {}.",
+            needed(steady)
         ),
-        (Some(_), Some(wait)) => format!(
-            "Yes: {workers} carry {traffic} with a mean wait of {} ({asked}; {required} would do).",
-            human::duration(wait)
+        (Some(_), Some((name, most))) => {
+            format!("No: {workers} {carry} {traffic} with {achieved}, but \"{name}\" takes {most}.")
+        }
+        (Some(_), None) => {
+            format!("Yes: {workers} {carry} {traffic} with {achieved} ({asked}; {required} would do).")
+        }
+        (None, Some((name, most))) => format!(
+            "{workers} {carry} {traffic} with {achieved} (asked for: {asked}); \"{name}\" takes {most}."
         ),
-        (None, Some(wait)) => format!(
-            "{workers} carry {traffic} with a mean wait of {} (asked for: {asked}).",
-            human::duration(wait)
-        ),
+        (None, None) => format!("{workers} {carry} {traffic} with {achieved} (asked for: {asked})."),
     }
+}
+
+/// The scenario that takes the most workers, if that is more than the pool has.
+fn largest_surge(sizing: &Sizing) -> Option<(&str, String)> {
+    let most = sizing.scenarios.iter().max_by_key(|scenario| scenario.size.required_workers)?;
+    let required = most.size.required_workers;
+    (required > sizing.steady.workers).then(|| (most.name.as_str(), human::count(required)))
+}
+
+/// What a stable pool achieves where it matters most: under the objective that it misses or that binds, else under the
+/// first one.
+fn achieved(steady: &PoolSize) -> Option<String> {
+    let wait = steady.state.wait_mean_s?;
+    if wait > NEVER_SETTLES_S {
+        return Some("a queue that practically never settles".to_owned());
+    }
+    let shown = steady.binding().or(steady.constraints.first());
+    let shown = shown.and_then(|constraint| Some(constraint.asked.achieved_in_words(constraint.achieved?)));
+    Some(shown.unwrap_or_else(|| format!("a mean wait of {}", human::duration(wait))))
+}
+
+/// What was asked for, and which of it binds.
+fn asked(steady: &PoolSize) -> String {
+    let others = |binding: Option<&Constraint>| {
+        let others = steady.constraints.iter().filter(|one| binding.is_none_or(|b| !std::ptr::eq(*one, b)));
+        others.map(|constraint| constraint.asked.in_words()).collect::<Vec<_>>()
+    };
+    match (steady.binding(), steady.constraints.len()) {
+        (_, 0) => "a stable queue".to_owned(),
+        (Some(binding), 1) => binding.asked.in_words(),
+        (Some(binding), _) => {
+            format!("{}, which binds; {}", binding.asked.in_words(), others(Some(binding)).join("; "))
+        }
+        (None, _) => format!("{}; the smallest stable pool does", others(None).join("; ")),
+    }
+}
+
+/// What the required workers are needed for.
+fn needed(steady: &PoolSize) -> String {
+    steady.binding().map_or_else(|| "a stable queue".to_owned(), |constraint| constraint.asked.in_words())
 }
 
 fn basis(question: &Question, steady: &PoolSize) -> Section {
@@ -104,7 +202,9 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let service = match demand.service.basis {
         Basis::ExponentialAssumed => "exponential, assumed".to_owned(),
-        Basis::MomentsGiven => format!("SCV {}", human::significant(demand.service.scv, 3)),
+        Basis::MomentsGiven => {
+            format!("SCV {}{}", human::significant(demand.service.scv, 3), mixed(demand))
+        }
         Basis::Measured { attempts } => {
             format!(
                 "{}, SCV {}",
@@ -124,37 +224,69 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
         fact("service time", format!("mean {}, {service}", demand.service.mean)),
         fact("utilisation", human::percent(steady.state.utilisation)),
     ];
-    if let (Some(waiting), Some(p99)) =
-        (steady.state.wait_probability, steady.state.wait_quantiles.iter().find(|row| row.quantile == 0.99))
-    {
-        rows.push(fact(
-            "arrivals that wait",
-            format!("{}; p99 wait {}", human::percent(waiting), human::duration(p99.value_s)),
-        ));
+    if let Some(waiting) = steady.state.wait_probability {
+        let p99 = p99(&steady.state.wait_quantiles).map(|wait| format!("; p99 wait {wait}"));
+        rows.push(fact("arrivals that wait", human::percent(waiting) + &p99.unwrap_or_default()));
     }
-    if let Some(p99) = steady.state.sojourn_quantiles.iter().find(|row| row.quantile == 0.99) {
-        rows.push(fact("wait plus service", format!("p99 {}", human::duration(p99.value_s))));
+    if let Some(sojourn) = p99(&steady.state.sojourn_quantiles) {
+        rows.push(fact("wait plus service", format!("p99 {sojourn}")));
     }
     rows.push(fact("binding", binding(steady)));
-    if let Some([low, high]) = steady.workers_interval {
-        rows.push(fact(
-            "interval",
-            format!("{} to {} workers from this sample", human::count(low), human::count(high)),
-        ));
+    if let Some(interval) = steady.workers_interval {
+        rows.push(fact("interval", format!("{} from this sample", human::counted_range(interval, "worker"))));
     }
     if question.workers.is_some() && steady.max_rate_per_s > 0.0 {
-        let (rate, mean) = (human::rate_to(steady.max_rate_per_s, 5), human::duration(steady.max_mean_s));
-        rows.push(fact("sustains at most", format!("{rate} at this service time, or {mean} at this rate")));
+        let rate = human::rate_to(human::rounded_down(steady.max_rate_per_s, 5), 5);
+        let mean = human::duration(human::rounded_down(steady.max_mean_s, 4));
+        rows.push(fact(
+            "sustains",
+            format!("below {rate} at this service time, or below {mean} at this rate"),
+        ));
     }
     rows.push(fact("model", model(steady.model).to_owned()));
     Section::Facts { title: "Basis", rows }
 }
 
+/// The p99, unless it belongs to a steady state that never comes about.
+fn p99(quantiles: &[QuantileValue]) -> Option<String> {
+    let row = quantiles.iter().find(|row| row.quantile == 0.99)?;
+    (row.value_s <= NEVER_SETTLES_S).then(|| human::duration(row.value_s))
+}
+
+/// Says that the variability is that of two kinds of attempts.
+fn mixed(demand: &Demand) -> &'static str {
+    let failures = demand.retries.as_ref().and_then(|retries| retries.failure_mean.as_ref());
+    if failures.is_some() { ", successes and failures together" } else { "" }
+}
+
+fn objectives(steady: &PoolSize) -> Table {
+    let columns = [
+        Column::words("asked for"),
+        Column::number("achieved"),
+        Column::number("workers needed"),
+        Column::words("met"),
+    ];
+    let mut table = Table::new("Objectives", &columns);
+    table.highlighted = steady.binding().and_then(|binding| {
+        steady.constraints.iter().position(|constraint| std::ptr::eq(constraint, binding))
+    });
+    for constraint in &steady.constraints {
+        let achieved = constraint.achieved.map(|achieved| constraint.asked.shown(achieved));
+        table.row([
+            constraint.asked.in_words(),
+            achieved.unwrap_or_else(|| "-".to_owned()),
+            human::count(constraint.workers),
+            if constraint.met { "yes" } else { "no" }.to_owned(),
+        ]);
+    }
+    table
+}
+
 fn binding(steady: &PoolSize) -> String {
-    let constraint =
-        steady.constraints.iter().find(|constraint| constraint.objective == steady.binding_constraint);
-    match constraint {
-        Some(constraint) => format!("{} ({} workers)", constraint.words, human::count(constraint.workers)),
+    match steady.binding() {
+        Some(constraint) => {
+            format!("{} ({})", constraint.asked.in_words(), human::counted(constraint.workers, "worker"))
+        }
         None => "stability: more workers than erlangs".to_owned(),
     }
 }
@@ -168,7 +300,11 @@ fn model(model: Model) -> &'static str {
 }
 
 fn wait(wait_mean_s: Option<f64>) -> String {
-    wait_mean_s.map_or_else(|| "grows without end".to_owned(), human::duration)
+    match wait_mean_s {
+        None => "grows without end".to_owned(),
+        Some(wait) if wait > NEVER_SETTLES_S => "practically never settles".to_owned(),
+        Some(wait) => human::duration(wait),
+    }
 }
 
 fn comparison(steady: &PoolSize) -> Table {
@@ -185,7 +321,7 @@ fn comparison(steady: &PoolSize) -> Table {
             table.highlighted = Some(table.rows.len());
         }
         table.row([
-            rule(row.rule).to_owned(),
+            rule_name(row.rule).to_owned(),
             human::count(row.workers),
             human::percent(row.utilisation),
             row.wait_probability.map_or_else(|| "all".to_owned(), human::percent),
@@ -195,15 +331,15 @@ fn comparison(steady: &PoolSize) -> Table {
     table
 }
 
-fn rule(rule: Rule) -> &'static str {
+fn rule_name(rule: Rule) -> &'static str {
     match rule {
-        Rule::SmallestStable => "smallest stable pool",
-        Rule::ErlangC => "Erlang C for the objectives",
+        Rule::SmallestStable => "smallest stable",
+        Rule::ErlangC => "Erlang C",
         Rule::Answer => "the answer",
         Rule::Given => "the given pool",
-        Rule::SquareRootLean => "square root, \u{3b2} = 1",
-        Rule::SquareRoot => "square root, \u{3b2} = 1.5",
-        Rule::SquareRootGenerous => "square root, \u{3b2} = 2",
+        Rule::SquareRootLean => "square root, \u{3b2}=1",
+        Rule::SquareRoot => "square root, \u{3b2}=1.5",
+        Rule::SquareRootGenerous => "square root, \u{3b2}=2",
         Rule::FixedUtilisation => "70% utilisation",
     }
 }
