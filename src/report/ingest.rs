@@ -250,7 +250,12 @@ fn caps(summary: &Summary) -> Table {
     if rated {
         columns.push(Column::number("workers saved"));
     }
-    let mut table = Table::new("What a request timeout would do", &columns);
+    let title = if rated {
+        "What a request timeout would do to the smallest pool for the busiest minute"
+    } else {
+        "What a request timeout would do"
+    };
+    let mut table = Table::new(title, &columns);
     for cap in &summary.cap_effect {
         let mut row = vec![
             human::duration(cap.timeout_s),

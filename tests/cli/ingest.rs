@@ -168,6 +168,11 @@ fn a_timeout_is_judged_attempt_by_attempt() {
     assert_eq!(format!("{} {}", cut[0], cut[1]), counted.trim());
     assert_eq!(cut[2], 0);
     assert_eq!(caps[2]["mean_s"], output.field("mean_s"));
+    let shown = run("ingest fixtures/attempts-week.csv.gz --cap 1s").stdout;
+    assert!(
+        shown.contains("would do to the smallest pool for the busiest minute"),
+        "whose workers are saved: {shown}"
+    );
 }
 
 #[test]
