@@ -5,7 +5,7 @@ use super::service::{Service, ServiceArgs};
 use super::values::{
     QuantileLimit, Surge, headroom, max_attempts, pool, quantile_limit, seed, surge, utilisation,
 };
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use whsize::notice::Note;
 use whsize::report::{self, Report};
 use whsize::sizing::{Demand, Objective, Question, Retries, Sample, Scenario};
@@ -202,5 +202,7 @@ fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {
         None => steady.service.clone(),
     };
     let rate = surge.rate.clone().unwrap_or_else(|| steady.rate.clone());
-    Ok(Scenario { name: surge.name.clone(), demand: Demand::new(rate, service, steady.arrival_scv)? })
+    let demand = Demand::new(rate, service, steady.arrival_scv);
+    let demand = demand.with_context(|| format!("--surge name={}", surge.name))?;
+    Ok(Scenario { name: surge.name.clone(), demand })
 }

@@ -21,6 +21,8 @@ fn the_worked_values_come_out() {
         ("--rate 900 --mean 1.4", "--beta 1.5", 1314, None),
         ("--rate 2400 --mean 3.1", "--beta 1.5", 7570, None),
         ("--rate 5 --mean 1", "--beta 1.5", 9, None),
+        ("--rate 500 --mean 0.2", "--beta 1.5", 115, None),
+        ("--rate 900 --mean 1.4", "--beta 2", 1331, None),
         ("--rate 900 --mean 1.4", "--headroom 10%", 1386, None),
     ] {
         let output = run_json(&format!("size {traffic} {objective}"));
@@ -236,6 +238,8 @@ fn a_given_pool_must_carry_every_surge_and_a_found_one_says_what_each_takes() {
     assert!(run(&format!("{outage} --workers 1300")).stdout.contains("grows by 1981/s while it lasts"));
     let twice = run("size --rate 900 --mean 1.4 --wait 1 --surge name=a,rate=1k --surge name=a,rate=2k");
     assert!(twice.code == 2 && twice.stderr.contains("name=a"), "{twice:?}");
+    let huge = run("size --rate 900 --mean 1.4 --wait 1 --surge name=a,rate=1e11");
+    assert!(huge.code == 2 && huge.stderr.contains("--surge name=a: 100,000,000,000/s"), "{huge:?}");
     let steady = run("size --rate 900 --mean 1.4 --wait 1 --surge name=steady,rate=1k");
     assert!(steady.code == 2 && steady.stdout.is_empty(), "{steady:?}");
 }
