@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads a million mutated inputs with each parser of histograms, in release mode; CI runs a few hundred of each.
+# Reads a million mutated inputs with each parser, in release mode; CI runs a few hundred of each.
 #
 #   tests/mutate.sh [INPUTS] [SEED]
 set -euo pipefail

@@ -3,6 +3,7 @@
 //! An [`ArrivalRecorder`] takes time stamps one by one in bounded memory; [`ArrivalRecorder::finish`] makes the
 //! [`ArrivalProfile`], which is small, can be saved and can be merged with that of another recording.
 
+mod batch;
 mod bins;
 mod burstiness;
 pub(crate) mod decimal;
@@ -11,6 +12,7 @@ mod recorder;
 use crate::units::{ArrivalRate, Exact};
 use serde::{Deserialize, Serialize};
 
+pub use batch::StampBatch;
 pub use bins::{Additive, AlignedBins};
 pub use burstiness::{Dispersion, Gaps};
 pub use recorder::ArrivalRecorder;

@@ -1,6 +1,8 @@
 //! Takes time stamps one by one, in bounded memory.
 
-use super::{AlignedBins, ArrivalProfile, Dispersion, Gaps, MOST_RATE_BINS, SECOND_NS, busiest_window};
+use super::{
+    AlignedBins, ArrivalProfile, Dispersion, Gaps, MOST_RATE_BINS, SECOND_NS, StampBatch, busiest_window,
+};
 
 /// The most bins while reading: at one a second, twelve days; 8 MiB.
 const MOST_BINS: usize = 1 << 20;
@@ -13,7 +15,7 @@ const REORDER: usize = 1 << 17;
 const MOST_PARTS: u64 = 4096;
 
 /// The coarsest resolution of time stamps that is told apart, in nanoseconds: a minute.
-const COARSEST_NS: u64 = 60_000_000_000;
+pub(super) const COARSEST_NS: u64 = 60_000_000_000;
 
 /// Collects the arrivals of one recording.
 #[derive(Clone, Debug)]
@@ -67,6 +69,34 @@ impl ArrivalRecorder {
             self.pending = Vec::new();
         } else if self.gaps.is_some() {
             self.pending.push(at_ns);
+            if self.pending.len() >= REORDER {
+                self.measure(REORDER / 2);
+            }
+        }
+    }
+
+    /// Adds arrivals that were collected apart, counted by the second; what follows from their order is added by
+    /// [`ArrivalRecorder::add_in_order`].
+    pub fn add_batch(&mut self, batch: &StampBatch, seconds: impl Iterator<Item = (i64, u64)>) {
+        let Some((first_ns, last_ns)) = batch.ends() else { return };
+        self.count = self.count.saturating_add(batch.stamps().len() as u64);
+        self.first_ns = self.first_ns.min(first_ns);
+        self.last_ns = self.last_ns.max(last_ns);
+        for (second, count) in seconds {
+            let bin = self.counts.at(second);
+            *bin = bin.saturating_add(count);
+        }
+        self.divisor_ns = num_integer::gcd(self.divisor_ns, batch.divisor_ns());
+    }
+
+    /// Measures the time between arrivals that were added by [`ArrivalRecorder::add_batch`]: stamps in the order in
+    /// which they were met.
+    pub fn add_in_order(&mut self, mut stamps: &[i64]) {
+        while !stamps.is_empty() && self.gaps.is_some() {
+            let room = REORDER - self.pending.len();
+            let (now, later) = stamps.split_at(room.min(stamps.len()));
+            self.pending.extend_from_slice(now);
+            stamps = later;
             if self.pending.len() >= REORDER {
                 self.measure(REORDER / 2);
             }

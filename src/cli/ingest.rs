@@ -1,10 +1,15 @@
 //! `whsize ingest`.
 
+use super::output::Output;
+use super::plot::Plot;
+use super::progress::Progress;
 use super::{Outcome, save};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
-use whsize::ingest::{self, BadRows, Correction, Decimal, IngestNotice, InputFormat, Options, Unit, Where};
+use whsize::ingest::{
+    self, BadRows, Comparison, Correction, Decimal, IngestNotice, InputFormat, Options, Unit, Watch, Where,
+};
 use whsize::report;
 use whsize::units::{Seconds, Share};
 
@@ -15,6 +20,8 @@ use whsize::units::{Seconds, Share};
   whsize ingest attempts.csv.gz --column took --unit ms --timestamp-column started --group-by endpoint
   zcat attempts.csv.gz | whsize ingest - --where status=200
   whsize ingest before.prom after.prom --difference --group-by endpoint
+  whsize ingest today.csv --compare profile.json
+  whsize ingest access.log --group-by path --plot service-time.svg
   hey -o csv http://127.0.0.1:8080/ | whsize ingest - --overhead 40ms")]
 pub(crate) struct Args {
     /// Files to read, merged into one profile; - is standard input, .gz and .zst are unpacked
@@ -23,13 +30,13 @@ pub(crate) struct Args {
     /// What the files are, where that cannot be told by itself
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Auto, help_heading = "Input")]
     input_format: Format,
-    /// Column of the duration: its name, or its number from 1; of metrics, the histogram's name
+    /// Column or JSON field of the duration: its name, or its number from 1; of metrics, the histogram's name
     #[arg(long, value_name = "NAME|INDEX", help_heading = "Input")]
     column: Option<String>,
     /// Unit of durations that carry none: s, ms, us or ns
     #[arg(long, help_heading = "Input")]
     unit: Option<Unit>,
-    /// Column that says how many attempts a row stands for
+    /// Column that says how many attempts a row stands for; none if no column does
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     count_column: Option<String>,
     /// Column of the time at which an attempt started
@@ -75,10 +82,16 @@ pub(crate) struct Args {
     /// Share of service time that is the endpoint's latency; every attempt is divided by it
     #[arg(long, value_name = "P", value_parser = endpoint_share, help_heading = "Analysis")]
     endpoint_share: Option<Share>,
+    /// Compare with this profile: one saved earlier, or any file that is read by itself
+    #[arg(long, value_name = "PROFILE", help_heading = "Analysis")]
+    compare: Option<String>,
     /// Write the profile to this file, for --profile of other commands; as an HDR log if it ends in .hlog, to
     /// standard output instead of the report if it is -
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) plot: Plot,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -86,6 +99,7 @@ enum Format {
     Auto,
     Csv,
     Tsv,
+    Jsonl,
     Hdr,
     HdrLog,
     Percentiles,
@@ -126,9 +140,13 @@ fn endpoint_share(typed: &str) -> Result<Share, String> {
 }
 
 impl Args {
-    pub(crate) fn run(&self) -> Result<Outcome> {
+    pub(crate) fn run(&self, output: &Output) -> Result<Outcome> {
         let options = self.options();
-        let ingested = ingest::read_files(&self.files, &options)?;
+        let watch = Watch::default();
+        let progress = Progress::of(&self.files, &watch, output.is_quiet());
+        let ingested = ingest::read_files_watched(&self.files, &options, &watch);
+        drop(progress);
+        let ingested = ingested?;
         let mut further = Vec::new();
         if let Some(path) = &self.save {
             let text = if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hlog")) {
@@ -145,7 +163,13 @@ impl Args {
             }
             save::write(path, &text, &self.files)?;
         }
-        let report = report::ingest::report(&self.files, &options, &ingested, &further)?;
+        let comparison = self.compare.as_ref().map(|file| {
+            let before = ingest::load(file)?;
+            Ok::<_, anyhow::Error>(Comparison::of(file, &before.profile, &ingested.profile))
+        });
+        let comparison = comparison.transpose()?;
+        let mut report = report::ingest::report(&self.files, &options, &ingested, comparison, &further)?;
+        self.plot.add(&mut report, || report::ingest::figure(&ingested));
         Ok(Outcome::Report(Box::new(report)))
     }
 
@@ -160,6 +184,7 @@ impl Args {
                 Format::Auto => InputFormat::Auto,
                 Format::Csv => InputFormat::Csv,
                 Format::Tsv => InputFormat::Tsv,
+                Format::Jsonl => InputFormat::Jsonl,
                 Format::Hdr => InputFormat::Hdr,
                 Format::HdrLog => InputFormat::HdrLog,
                 Format::Percentiles => InputFormat::Percentiles,

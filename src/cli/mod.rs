@@ -11,6 +11,7 @@ mod output;
 mod packaging;
 mod pipeline;
 mod plot;
+mod progress;
 mod queue_attributes;
 mod sandbox;
 mod save;
@@ -78,7 +79,7 @@ impl Command {
         let report = match self {
             Command::Size(args) => args.run(),
             Command::Drain(args) => args.run(),
-            Command::Ingest(args) => return args.run(),
+            Command::Ingest(args) => return args.run(output),
             Command::Simulate(args) => args.run(output),
             Command::Layout(args) => return args.run(output),
             Command::Autoscale(args) => args.run(),
@@ -96,6 +97,7 @@ impl Command {
     fn plot(&self) -> Option<&Plot> {
         match self {
             Command::Size(args) => Some(&args.plot),
+            Command::Ingest(args) => Some(&args.plot),
             Command::Autoscale(args) => args.plot(),
             _ => None,
         }

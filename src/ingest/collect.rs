@@ -5,8 +5,10 @@ use super::metrics::Store;
 use super::notice::IngestNotice;
 use super::options::{Correction, Options, whole_ns};
 use super::skipped::{Place, Skipped};
+use super::watch::Watch;
 use crate::profile::{
     Attempt, HistogramOf, ProfileError, ProfileRecorder, Ranged, ServiceProfile, ServiceTimes, Source, Sum,
+    Tally,
 };
 use crate::units::Exact;
 
@@ -18,7 +20,7 @@ const SHARE_SCALE: u64 = 1_000_000_000;
 
 /// Turns endpoint latency into service time.
 #[derive(Clone, Copy, Debug)]
-enum Adjust {
+pub(super) enum Adjust {
     Nothing,
     Add(u64),
     /// Divide by so many billionths.
@@ -26,7 +28,8 @@ enum Adjust {
 }
 
 impl Adjust {
-    fn apply(self, ns: u64) -> u64 {
+    #[inline]
+    pub(super) fn apply(self, ns: u64) -> u64 {
         match self {
             Adjust::Nothing => ns,
             Adjust::Add(overhead) => ns.saturating_add(overhead),
@@ -85,10 +88,10 @@ impl Adjust {
 /// Collects the attempts of all files.
 pub(super) struct Collector {
     pub(super) options: Options,
-    recorder: ProfileRecorder,
+    pub(super) recorder: ProfileRecorder,
     /// Saved profiles among the files.
     merged: Option<ServiceProfile>,
-    adjust: Adjust,
+    pub(super) adjust: Adjust,
     source: Option<Source>,
     pub(super) skipped: Skipped,
     /// Rows that hold an attempt, whether it was read or not.
@@ -100,6 +103,8 @@ pub(super) struct Collector {
     pub(super) notices: Vec<IngestNotice>,
     /// Series of metrics: what was added to them is known once all files are read.
     pub(super) metrics: Store,
+    /// Where others can see how far the reading is.
+    pub(super) watch: Watch,
 }
 
 /// What became of an attempt.
@@ -141,18 +146,16 @@ impl Collector {
             unstamped: 0,
             notices: Vec::new(),
             metrics: Store::default(),
+            watch: Watch::default(),
             options: options.clone(),
         })
     }
 
     /// Counts an attempt.
     pub(super) fn attempt(&mut self, file: &str, attempt: &Attempt<'_>) -> Result<Outcome, IngestError> {
-        if let Some(at) = attempt.started_ns {
-            let early = self.options.since_ns.is_some_and(|since| at < since);
-            if early || self.options.until_ns.is_some_and(|until| at >= until) {
-                self.filtered += 1;
-                return Ok(Outcome::Filtered);
-            }
+        if attempt.started_ns.is_some_and(|at| !self.options.is_within(at)) {
+            self.filtered += 1;
+            return Ok(Outcome::Filtered);
         }
         let adjusted = Attempt { duration_ns: self.adjust.apply(attempt.duration_ns), ..*attempt };
         match self.recorder.add(&adjusted) {
@@ -162,15 +165,27 @@ impl Collector {
         }
     }
 
+    /// Takes over attempts that were counted apart, of the group at a place if they have one.
+    pub(super) fn take_over(
+        &mut self,
+        file: &str,
+        tally: Tally,
+        group: Option<usize>,
+    ) -> Result<(), IngestError> {
+        self.recorder.take_over(group, tally).map_err(|_| too_large(file))
+    }
+
+    /// Takes over attempts of groups that are not told apart.
+    pub(super) fn take_over_others(&mut self, file: &str, tally: Tally) -> Result<(), IngestError> {
+        self.recorder.take_over_others(tally).map_err(|_| too_large(file))
+    }
+
     /// Counts the attempts of a histogram; `false` if a filter on time leaves it out: it belongs to the time at which
     /// its interval starts.
     pub(super) fn histogram(&mut self, file: &str, histogram: &HistogramOf<'_>) -> Result<bool, IngestError> {
-        if let Some((start, _)) = histogram.interval_ns {
-            let early = self.options.since_ns.is_some_and(|since| start < since);
-            if early || self.options.until_ns.is_some_and(|until| start >= until) {
-                self.filtered += 1;
-                return Ok(false);
-            }
+        if histogram.interval_ns.is_some_and(|(start, _)| !self.options.is_within(start)) {
+            self.filtered += 1;
+            return Ok(false);
         }
         let adjusted = self.adjusted(histogram.ranged);
         let counted = self.recorder.add_histogram(&HistogramOf { ranged: &adjusted, ..*histogram });

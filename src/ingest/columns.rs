@@ -5,6 +5,7 @@ use super::duration::{self, Decimal, Unit};
 use super::error::{IngestError, IngestErrorKind};
 use super::known::{self, Known, Outcome};
 use super::options::Options;
+use super::phases::{LABEL_NAMES, PhaseColumn, PhaseLabels, phase_of};
 use super::timestamp;
 
 /// Where everything is in a record.
@@ -17,16 +18,28 @@ pub(super) struct Columns {
     /// The unit of bare numbers; `None` where each value carries its own.
     pub(super) unit: Option<Unit>,
     pub(super) decimal: Decimal,
+    /// How many attempts a row stands for, and the name of that column.
     pub(super) count: Option<usize>,
+    pub(super) count_name: Option<String>,
+    /// Whether that column was found and not named.
+    pub(super) count_found: bool,
     pub(super) timestamp: Option<usize>,
     /// Whether the time stamp's column was named, so that a row without one is a bad row.
     pub(super) timestamp_required: bool,
     pub(super) outcomes: Vec<(usize, Outcome)>,
+    /// The names of the columns that tell failures.
+    pub(super) outcome_names: Option<String>,
     pub(super) groups: Vec<usize>,
+    /// Columns with the durations of phases.
+    pub(super) phases: Vec<PhaseColumn>,
+    /// The column that says of which phase a row is.
+    pub(super) labels: Option<PhaseLabels>,
     pub(super) filters: Vec<Filter>,
     /// How many fields a record has.
     pub(super) width: usize,
     pub(super) known: Option<&'static Known>,
+    /// Of which format each line was before it became a record: then places within records say nothing.
+    pub(super) lines: Option<&'static str>,
 }
 
 /// A filter on one column.
@@ -50,6 +63,39 @@ const DURATION_NAMES: &[&[&str]] = &[
         "total_time",
         "time_total",
     ],
+];
+
+/// Names of a column that says how many attempts a row stands for, as SQL engines name a count.
+const COUNT_NAMES: &[&str] = &[
+    "count",
+    "counts",
+    "cnt",
+    "n",
+    "num",
+    "hits",
+    "requests",
+    "request_count",
+    "calls",
+    "occurrences",
+    "frequency",
+    "freq",
+    "row_count",
+    "count_star",
+    "total_count",
+    "sample_count",
+    "weight",
+];
+
+/// The same in a table that holds nothing but a value beside it; elsewhere these name something else as well.
+const COUNT_NAMES_BESIDE_A_VALUE: &[&str] =
+    &["attempts", "attempt_count", "rows", "samples", "total", "f0", "count_1", "col1"];
+
+/// What is typed for `--count-column` where no column is one.
+const NO_COUNT: &str = "none";
+
+/// First words of a column that holds a statistic of several attempts.
+const STATISTICS: &[&str] = &[
+    "avg", "average", "mean", "median", "min", "max", "minimum", "maximum", "stddev", "std", "sum", "total",
 ];
 
 /// Names of a time stamp's column.
@@ -84,7 +130,7 @@ const SUCCESS_NAMES: &[&str] = &["success", "succeeded", "successful", "ok"];
 const ERROR_NAMES: &[&str] = &["error", "error_message", "failure", "failed", "failure_message"];
 
 /// A name in lower case with `_` between its words, and the unit that its last word names.
-fn normalised(name: &str) -> (String, Option<Unit>) {
+pub(super) fn normalised(name: &str) -> (String, Option<Unit>) {
     let mut words: Vec<String> = Vec::new();
     let mut lower_before = false;
     for letter in name.chars() {
@@ -138,8 +184,17 @@ impl Finder<'_> {
 
     /// A column by its name, or by its number from 1.
     fn named(&self, name: &str) -> Result<usize, IngestError> {
-        if let Some(place) = self.header.and_then(|header| header.iter().position(|column| column == name)) {
-            return Ok(place);
+        let places = self.header.into_iter().flatten().enumerate().filter(|(_, column)| *column == name);
+        match places.map(|(place, _)| place).collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [place] => return Ok(*place),
+            [first, second, ..] => {
+                let (first, second) = (first + 1, second + 1);
+                let reason = format!("columns {first} and {second} are both called \"{name}\"");
+                return Err(self
+                    .error(IngestErrorKind::Column, reason)
+                    .remedy(format!("name one by its number: {first} or {second}")));
+            }
         }
         match name.parse::<usize>() {
             Ok(number) if (1..=self.width).contains(&number) => Ok(number - 1),
@@ -204,7 +259,32 @@ impl Finder<'_> {
                 }
             }
         }
-        let ends = |name: &String| ["duration", "latency", "elapsed"].iter().any(|end| name.ends_with(end));
+        if let Some(counts) = self.count_beside_a_value() {
+            return Ok(1 - counts);
+        }
+        let is_statistic = |name: &str| {
+            let first = name.split('_').next().unwrap_or_default();
+            let quantile =
+                first.strip_prefix('p').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+            STATISTICS.contains(&first) || quantile
+        };
+        let ends = |name: &String| {
+            !is_statistic(name) && ["duration", "latency", "elapsed"].iter().any(|end| name.ends_with(end))
+        };
+        if let Some(statistic) = normal.iter().position(|name| {
+            is_statistic(name)
+                && ["duration", "latency", "elapsed", "time"].iter().any(|end| name.ends_with(end))
+        }) && !normal.iter().any(ends)
+        {
+            let reason = format!(
+                "its \"{}\" is a statistic of several attempts, which says nothing of how they vary",
+                header[statistic]
+            );
+            return Err(self.error(IngestErrorKind::Column, reason).remedy(
+                "export single attempts, or one row for each distinct duration with its count; \
+                 --column reads the column all the same",
+            ));
+        }
         let mut found = normal.iter().enumerate().filter(|(_, name)| ends(name));
         match (found.next(), found.next()) {
             (Some((column, _)), None) => Ok(column),
@@ -213,6 +293,55 @@ impl Finder<'_> {
                 Err(self.error(IngestErrorKind::Column, reason).remedy(remedy))
             }
         }
+    }
+
+    /// Whether every cell of a column, as far as was looked, is a whole number.
+    fn is_whole(&self, column: usize) -> bool {
+        let mut cells = self.sample.iter().filter_map(|record| record.get(column)).peekable();
+        cells.peek().is_some() && cells.all(|cell| super::rows::whole(cell.as_bytes()).is_some())
+    }
+
+    /// Whether a column numbers its rows: each number is one more than that before.
+    fn is_numbering(&self, column: usize) -> bool {
+        let cells = self.sample.iter().filter_map(|record| record.get(column));
+        let numbers: Vec<u64> = cells.filter_map(|cell| super::rows::whole(cell.as_bytes())).collect();
+        numbers.len() > 2 && numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+    }
+
+    /// The column that counts in a table of two, of which the other is the value.
+    fn count_beside_a_value(&self) -> Option<usize> {
+        let named = || self.by_names(COUNT_NAMES).or_else(|| self.by_names(COUNT_NAMES_BESIDE_A_VALUE));
+        let found = (self.width == 2).then(named).flatten();
+        found.filter(|column| self.is_whole(*column) && !self.is_numbering(*column))
+    }
+
+    /// The column that says how many attempts a row stands for, if one is there to be found. Where a row may as well be
+    /// one attempt, somebody has to say which it is.
+    fn count(&self, duration: usize, stamped: bool) -> Result<Option<usize>, IngestError> {
+        let beside = self.count_beside_a_value().filter(|column| *column != duration);
+        if beside.is_some() {
+            return Ok(beside);
+        }
+        let named = self.by_names(COUNT_NAMES).filter(|column| *column != duration && self.is_whole(*column));
+        let Some(column) = named.filter(|column| !self.is_numbering(*column)) else { return Ok(None) };
+        // In a table of distinct durations, none comes twice within its groups; in a log, most rows count one.
+        let mut rows: Vec<Vec<&String>> = self
+            .sample
+            .iter()
+            .map(|record| {
+                record.iter().enumerate().filter(|(at, _)| *at != column).map(|(_, cell)| cell).collect()
+            })
+            .collect();
+        rows.sort_unstable();
+        let distinct = rows.windows(2).all(|pair| pair[0] != pair[1]);
+        if distinct && !stamped {
+            return Ok(Some(column));
+        }
+        let name = self.show(column);
+        let reason = format!("column \"{name}\" may say how many attempts a row stands for");
+        Err(self.error(IngestErrorKind::Column, reason).remedy(format!(
+            "say so with --count-column \"{name}\", or --count-column {NO_COUNT} if each row is one attempt"
+        )))
     }
 
     /// The unit of a column: from its name, or `None` where its values carry their own.
@@ -230,6 +359,43 @@ impl Finder<'_> {
         let reason =
             format!("column \"{}\" names no unit: its {example} may be s, ms, us or ns", self.show(column));
         Err(self.error(IngestErrorKind::Unit, reason).remedy("say which with --unit"))
+    }
+
+    /// Columns with the durations of phases: named so, and holding durations. One alone is only believed with a unit.
+    fn phases(&self, unit: Option<Unit>, decimal: Decimal, taken: &[usize]) -> Vec<PhaseColumn> {
+        let mut found: Vec<PhaseColumn> = Vec::new();
+        let mut sure = false;
+        for (column, name) in
+            self.header.into_iter().flatten().enumerate().filter(|(at, _)| !taken.contains(at))
+        {
+            let Some(phase) = phase_of(name) else { continue };
+            let named = normalised(name).1;
+            let unit = named.or(unit);
+            let cells =
+                self.sample.iter().filter_map(|record| record.get(column)).map(|cell| cell.as_bytes());
+            let (mut any, mut all) = (false, true);
+            for cell in cells.filter(|cell| !duration::is_missing(duration::trim(cell))) {
+                any = true;
+                all &= duration::parse(cell, unit, decimal).is_ok();
+            }
+            if any && all && found.iter().all(|other| other.phase != phase) {
+                sure |= named.is_some();
+                found.push(PhaseColumn { column, phase, unit });
+            }
+        }
+        if sure || found.len() > 1 { found } else { Vec::new() }
+    }
+
+    /// The column that says of which phase a row is, if there is one.
+    fn labels(&self, known: Option<&Known>) -> Option<PhaseLabels> {
+        let column = match known {
+            Some(known) => self.named(known.labels?).ok()?,
+            None => self.by_names(LABEL_NAMES)?,
+        };
+        let labels = self.sample.iter().filter_map(|record| record.get(column)).map(String::as_str);
+        let found = PhaseLabels::of(column, labels);
+        // Of a known table it is known what the labels are, even if the first rows are of something else.
+        found.or_else(|| known.map(|_| PhaseLabels { column, beside: true }))
     }
 
     /// A time stamp's column by its name, if what it holds are times of day.
@@ -262,7 +428,7 @@ impl Columns {
             (None, None) => finder.duration()?,
         };
         let decimal = options.decimal.unwrap_or(match dialect.delimiter {
-            b',' => Decimal::Point,
+            b',' | super::logs::DELIMITER => Decimal::Point,
             _ => Decimal::Either,
         });
         let unit = match (options.unit, known) {
@@ -275,7 +441,7 @@ impl Columns {
             (None, Some(known)) => known.timestamp.map(own).transpose()?,
             (None, None) => finder.timestamp(),
         };
-        let outcomes = match known {
+        let outcomes: Vec<(usize, Outcome)> = match known {
             Some(known) => {
                 let present = known.outcomes.iter().filter_map(|(name, how)| Some((own(name).ok()?, *how)));
                 present.collect()
@@ -289,13 +455,41 @@ impl Columns {
                 lists.iter().filter_map(|(names, how)| Some((finder.by_names(names)?, *how))).collect()
             }
         };
+        let count = match (options.count_column.as_deref(), known) {
+            (Some(NO_COUNT), _)
+                if !header.is_some_and(|header| header.iter().any(|name| name == NO_COUNT)) =>
+            {
+                None
+            }
+            (Some(name), _) => Some(own(name)?),
+            (None, Some(_)) => None,
+            (None, None) => finder.count(duration, timestamp.is_some())?,
+        };
+        let groups: Vec<usize> = options.group_by.iter().map(|name| own(name)).collect::<Result<_, _>>()?;
+        let labels = finder.labels(known).filter(|labels| {
+            // Grouped by phase, or with one selected, each row is what was asked for.
+            let chosen = |filter: &super::options::Where| own(&filter.column).ok() == Some(labels.column);
+            labels.beside
+                || !groups.contains(&labels.column)
+                    && !options.filters.iter().any(chosen)
+                    && options.column.is_none()
+        });
+        let taken: Vec<usize> =
+            [Some(duration), timestamp, count].into_iter().flatten().chain(groups.clone()).collect();
+        let phases = match known {
+            Some(known) => {
+                let unit = options.unit.unwrap_or(known.unit);
+                let of = |(name, phase): &(&str, _)| {
+                    Some(PhaseColumn { column: own(name).ok()?, phase: *phase, unit: Some(unit) })
+                };
+                known.phases.iter().filter_map(of).collect()
+            }
+            None => finder.phases(unit, decimal, &taken),
+        };
         let mut filters = Vec::new();
         for filter in &options.filters {
             let column = own(&filter.column)?;
             filters.push(Filter { column, value: filter.value.clone(), negated: filter.negated });
-        }
-        if let Some((column, value)) = known.and_then(|known| known.only) {
-            filters.push(Filter { column: own(column)?, value: value.to_owned(), negated: false });
         }
         if (options.since_ns.is_some() || options.until_ns.is_some()) && timestamp.is_none() {
             let reason = "it has no column of time stamps, which --since and --until need".to_owned();
@@ -305,19 +499,27 @@ impl Columns {
         }
         let delimited = if dialect.delimiter == b'\t' { "tsv" } else { "csv" };
         Ok(Columns {
-            format: known.map_or(delimited, |known| known.format).to_owned(),
+            format: dialect.lines.or(known.map(|known| known.format)).unwrap_or(delimited).to_owned(),
             duration,
             duration_name: finder.show(duration),
             unit,
             decimal,
-            count: options.count_column.as_deref().map(own).transpose()?,
+            count,
+            count_name: count.map(|column| finder.show(column)),
+            count_found: options.count_column.is_none(),
             timestamp,
             timestamp_required: options.timestamp_column.is_some(),
+            outcome_names: (!outcomes.is_empty()).then(|| {
+                outcomes.iter().map(|(column, _)| finder.show(*column)).collect::<Vec<_>>().join(", ")
+            }),
             outcomes,
-            groups: options.group_by.iter().map(|name| own(name)).collect::<Result<_, _>>()?,
+            groups,
+            phases,
+            labels,
             filters,
             width,
             known,
+            lines: dialect.lines,
         })
     }
 }
@@ -330,7 +532,11 @@ mod tests {
         let rows: Vec<Vec<String>> =
             text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
         let (header, sample) = (rows[0].clone(), rows[1..].to_vec());
-        Columns::find("x.csv", &mut Dialect { delimiter: b',', header: Some(header), sample }, options)
+        Columns::find(
+            "x.csv",
+            &mut Dialect { delimiter: b',', header: Some(header), sample, lines: None },
+            options,
+        )
     }
 
     #[test]

@@ -20,9 +20,18 @@ pub(super) struct Dialect {
     pub(super) header: Option<Vec<String>>,
     /// The first records below the header.
     pub(super) sample: Vec<Vec<String>>,
+    /// Of which format each line was before it became a record.
+    pub(super) lines: Option<&'static str>,
 }
 
 impl Dialect {
+    /// How records that were made of lines are to be read.
+    pub(super) fn of_lines(input: &Input, format: &'static str) -> Self {
+        let (mut records, _) = sample(input, super::logs::DELIMITER);
+        let header = (!records.is_empty()).then(|| records.remove(0));
+        Dialect { delimiter: super::logs::DELIMITER, header, sample: records, lines: Some(format) }
+    }
+
     /// Finds out what was not given. `named` are the columns that the user named: a first record that holds one of them
     /// is a header whatever else it holds.
     pub(super) fn of(
@@ -46,7 +55,7 @@ impl Dialect {
                 names_a_column || !first.iter().any(|cell| looks_like_a_value(cell))
             });
         let header = is_header.then(|| records.remove(0).iter().map(|cell| cell.trim().to_owned()).collect());
-        Ok(Dialect { delimiter, header, sample: records })
+        Ok(Dialect { delimiter, header, sample: records, lines: None })
     }
 }
 

@@ -89,6 +89,9 @@ pub enum DurationError {
     /// The value carries another unit than the column.
     #[error("its unit is not that of the column")]
     OtherUnit,
+    /// Rounded to nanoseconds it is zero, and it is not.
+    #[error("it is shorter than half a nanosecond: another unit?")]
+    TooShort,
     /// It cannot be the duration of an attempt.
     #[error("it is longer than seven days: a time stamp, or another unit?")]
     TooLong,
@@ -334,15 +337,21 @@ impl Number {
     /// The number times a whole number of nanoseconds, rounded half up.
     fn times(&self, ns: u64) -> Result<u64, DurationError> {
         let scaled = self.digits.checked_mul(ns.into()).ok_or(DurationError::TooLong)?;
-        if self.digits == 0 || self.exponent < -60 {
+        if self.digits == 0 {
             return Ok(0);
+        }
+        if self.exponent < -60 {
+            return Err(DurationError::TooShort);
         }
         if self.exponent >= 0 {
             let power = 10u128.checked_pow(self.exponent.unsigned_abs()).ok_or(DurationError::TooLong)?;
             return in_range(scaled.checked_mul(power).ok_or(DurationError::TooLong)?);
         }
-        let Some(power) = 10u128.checked_pow(self.exponent.unsigned_abs()) else { return Ok(0) };
-        in_range(scaled / power + u128::from(scaled % power >= power / 2))
+        let Some(power) = 10u128.checked_pow(self.exponent.unsigned_abs()) else {
+            return Err(DurationError::TooShort);
+        };
+        let ns = scaled / power + u128::from(scaled % power >= power / 2);
+        if ns == 0 { Err(DurationError::TooShort) } else { in_range(ns) }
     }
 }
 
@@ -388,7 +397,6 @@ mod tests {
             ("5.", S, 5_000_000_000),
             ("-0", S, 0),
             ("0.0000000005", S, 1),
-            ("0.00000000049999999999999999999999999999999999", S, 0),
             ("0.000000000999999999999999999999999999999999999", S, 1),
             ("1234567.891", Some(Unit::Nanoseconds), 1_234_568),
             ("1.4s", None, 1_400_000_000),
@@ -409,6 +417,14 @@ mod tests {
         ] {
             assert_eq!(read(text, unit, Decimal::Point), Ok(ns), "{text}");
         }
+    }
+
+    #[test]
+    fn what_would_round_to_nothing_is_refused_and_zero_is_not() {
+        for text in ["0.00000000049999999999999999999999999999999999", "1e-10", "1e-400", "0.0001e-99"] {
+            assert_eq!(read(text, S, Decimal::Point), Err(DurationError::TooShort), "{text}");
+        }
+        assert_eq!(read("0.000e-400", S, Decimal::Point), Ok(0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tables that are recognised by their header or shape.
 
 use super::duration::Unit;
+use crate::profile::Phase;
 
 /// What is known of a program's table.
 #[derive(Debug)]
@@ -15,10 +16,14 @@ pub(super) struct Known {
     pub(super) timestamp: Option<&'static str>,
     /// Columns that tell failures, with how they tell it.
     pub(super) outcomes: &'static [(&'static str, Outcome)],
-    /// Only these rows hold durations.
-    pub(super) only: Option<(&'static str, &'static str)>,
+    /// The column that says what a row measures, of a long table.
+    pub(super) labels: Option<&'static str>,
     /// Which attempts are missing from the table.
     pub(super) absent: Option<&'static str>,
+    /// Columns with the duration of a phase, in the same unit.
+    pub(super) phases: &'static [(&'static str, Phase)],
+    /// Whether a load tool made the requests: then it made the arrivals as well.
+    pub(super) load_tool: bool,
 }
 
 /// How a column tells that an attempt failed.
@@ -32,7 +37,7 @@ pub(super) enum Outcome {
     Error,
 }
 
-/// Load tools: what they measure is the endpoint's latency.
+/// Load tools and proxies: what they measure is the endpoint's latency.
 pub(super) const KNOWN: &[Known] = &[
     Known {
         format: "hey csv",
@@ -41,8 +46,15 @@ pub(super) const KNOWN: &[Known] = &[
         unit: Unit::Seconds,
         timestamp: None,
         outcomes: &[("status-code", Outcome::Status)],
-        only: None,
+        labels: None,
         absent: Some("hey leaves out requests that failed or timed out without an answer"),
+        phases: &[
+            ("DNS+dialup", Phase::Connect),
+            ("Request-write", Phase::Send),
+            ("Response-delay", Phase::Http),
+            ("Response-read", Phase::Receive),
+        ],
+        load_tool: true,
     },
     Known {
         format: "oha csv",
@@ -51,8 +63,10 @@ pub(super) const KNOWN: &[Known] = &[
         unit: Unit::Seconds,
         timestamp: None,
         outcomes: &[("status", Outcome::Status)],
-        only: None,
+        labels: None,
         absent: Some("oha leaves out requests that failed or timed out without an answer"),
+        phases: &[("DNS+dialup", Phase::Connect)],
+        load_tool: true,
     },
     Known {
         format: "JMeter csv",
@@ -61,9 +75,114 @@ pub(super) const KNOWN: &[Known] = &[
         unit: Unit::Milliseconds,
         timestamp: Some("timeStamp"),
         outcomes: &[("success", Outcome::Success)],
-        only: None,
+        labels: None,
         absent: None,
+        phases: &[("Connect", Phase::Connect)],
+        load_tool: true,
     },
+    Known {
+        // k6's JSON is read into the same columns.
+        format: "k6 csv",
+        signature: &["metric_name", "timestamp", "metric_value"],
+        duration: "metric_value",
+        unit: Unit::Milliseconds,
+        timestamp: Some("timestamp"),
+        outcomes: &[("status", Outcome::Status), ("error", Outcome::Error)],
+        labels: Some("metric_name"),
+        absent: Some(
+            "k6 leaves out requests that were cut off when the run ended, and of each the time to connect",
+        ),
+        phases: &[],
+        load_tool: true,
+    },
+    Known {
+        format: "vegeta csv",
+        signature: &VEGETA_COLUMNS,
+        duration: "latency",
+        unit: Unit::Nanoseconds,
+        timestamp: Some("timestamp"),
+        outcomes: &[("code", Outcome::Status), ("error", Outcome::Error)],
+        labels: None,
+        absent: None,
+        phases: &[],
+        load_tool: true,
+    },
+    Known {
+        format: "vegeta json",
+        signature: &["attack", "seq", "code", "latency", "bytes_out"],
+        duration: "latency",
+        unit: Unit::Nanoseconds,
+        timestamp: Some("timestamp"),
+        outcomes: &[("code", Outcome::Status), ("error", Outcome::Error)],
+        labels: None,
+        absent: None,
+        phases: &[],
+        load_tool: true,
+    },
+    Known {
+        format: "ab -g",
+        signature: &["starttime", "seconds", "ctime", "dtime", "ttime", "wait"],
+        duration: "ttime",
+        unit: Unit::Milliseconds,
+        timestamp: Some("seconds"),
+        outcomes: &[],
+        labels: None,
+        absent: Some("ab leaves out requests that failed to connect or had no answer, and tells no failures"),
+        phases: &[("ctime", Phase::Connect), ("dtime", Phase::Http)],
+        load_tool: true,
+    },
+    Known {
+        format: "nginx access log",
+        signature: &["started", "request_time", "upstream_response_time", "upstream_connect_time"],
+        duration: "request_time",
+        unit: Unit::Seconds,
+        timestamp: Some("started"),
+        outcomes: &[("status", Outcome::Status)],
+        labels: None,
+        absent: Some("an access log leaves out attempts that never reached nginx"),
+        phases: &[("upstream_connect_time", Phase::Connect)],
+        load_tool: false,
+    },
+    Known {
+        format: "Envoy access log",
+        signature: &["start_time", "duration", "upstream_service_time", "response_flags"],
+        duration: "duration",
+        unit: Unit::Milliseconds,
+        timestamp: Some("start_time"),
+        outcomes: &[("response_code", Outcome::Status)],
+        labels: None,
+        absent: Some("an access log leaves out attempts that never reached Envoy"),
+        phases: &[],
+        load_tool: false,
+    },
+    Known {
+        format: "AWS ALB access log",
+        signature: &["request_creation_time", "total_processing_time", "target_processing_time"],
+        duration: "total_processing_time",
+        unit: Unit::Seconds,
+        timestamp: Some("request_creation_time"),
+        outcomes: &[("elb_status_code", Outcome::Status)],
+        labels: None,
+        absent: Some("an access log leaves out attempts that never reached the load balancer"),
+        phases: &[],
+        load_tool: false,
+    },
+];
+
+/// The columns of vegeta's CSV, which has no header.
+const VEGETA_COLUMNS: [&str; 12] = [
+    "timestamp",
+    "code",
+    "latency",
+    "bytes_out",
+    "bytes_in",
+    "error",
+    "body",
+    "attack",
+    "seq",
+    "method",
+    "url",
+    "headers",
 ];
 
 /// The columns that JMeter writes by default, for a file without a header.
@@ -97,6 +216,14 @@ pub(super) fn header_by_shape(record: &[String]) -> Option<Vec<String>> {
     let is_number = |cell: &String, digits: std::ops::RangeInclusive<usize>| {
         digits.contains(&cell.len()) && cell.bytes().all(|byte| byte.is_ascii_digit())
     };
+    let vegeta = record.len() == VEGETA_COLUMNS.len()
+        && is_number(&record[0], 19..=19)
+        && is_number(&record[1], 1..=3)
+        && is_number(&record[2], 1..=15)
+        && is_number(&record[8], 1..=20);
+    if vegeta {
+        return Some(VEGETA_COLUMNS.map(str::to_owned).into());
+    }
     let jmeter = (16..=JMETER_COLUMNS.len()).contains(&record.len())
         && is_number(&record[0], 13..=13)
         && is_number(&record[1], 1..=8)

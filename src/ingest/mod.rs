@@ -3,32 +3,39 @@
 //! [`read_files`] is the door. It tells the format by header or shape, reads every row or counts why it could not, and
 //! returns the profile with remarks. Input is read in bounded memory; errors carry file, line, reason and remedy.
 
+mod bulk;
 mod collect;
 mod columns;
+mod comparison;
 mod dialect;
 mod duration;
 mod error;
 mod hdr;
 mod known;
 mod lines;
+mod logs;
 mod metrics;
 mod notice;
 mod open;
 mod options;
 mod percentiles;
+mod phases;
 mod records;
+mod rows;
 mod saved;
 mod skipped;
 mod summary;
 mod table;
 mod timestamp;
 mod trace;
+mod watch;
 
 use crate::profile::ServiceProfile;
 use collect::Collector;
 use open::Input;
 use std::io::Read;
 
+pub use comparison::{Change, Comparison, Workers};
 pub use duration::{Decimal, DurationError, Unit, parse as parse_duration};
 pub use error::{IngestError, IngestErrorKind};
 pub use hdr::to_hdr_log;
@@ -38,10 +45,12 @@ pub use options::{BadRows, Correction, InputFormat, Options, Where};
 pub use saved::to_json;
 pub use skipped::{Place, Skipped, SkippedReason};
 pub use summary::{
-    ArrivalSummary, CapSummary, GroupSummary, OTHERS, ServiceQuantile, SourceSummary, Summary,
+    ArrivalSummary, CapSummary, GroupSummary, OTHERS, OfPhases, PhaseSummary, REST, ServiceQuantile,
+    SourceSummary, Summary,
 };
 pub use timestamp::{Timestamp, TimestampError, parse as parse_timestamp, show as show_second};
 pub use trace::read_trace;
+pub use watch::Watch;
 
 /// The quantiles that are reported.
 pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -66,9 +75,22 @@ pub struct Ingested {
 /// # Errors
 /// If a file cannot be opened, is not what it was said to be, holds nothing, or too much of it cannot be read.
 pub fn read_files(files: &[String], options: &Options) -> Result<Ingested, IngestError> {
+    read_files_watched(files, options, &Watch::default())
+}
+
+/// The same, and another thread can see how far it is.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_files_watched(
+    files: &[String],
+    options: &Options,
+    watch: &Watch,
+) -> Result<Ingested, IngestError> {
     let mut collector = Collector::new(options)?;
+    collector.watch = watch.clone();
     for name in files {
-        read_input(Input::open(name)?, &mut collector)?;
+        read_input(Input::open_watched(name, watch)?, &mut collector)?;
     }
     finish(collector, files.first().map_or("input", String::as_str))
 }
@@ -109,7 +131,10 @@ fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError
     match collector.options.format {
         InputFormat::Auto if saved::is_profile(&input) => read_profile(input, collector),
         InputFormat::Profile => read_profile(input, collector),
-        _ => table::read(input, collector),
+        _ => match logs::recognise(&input, &collector.options)? {
+            Some(format) => table::read_lines(input, format, collector),
+            None => table::read(input, collector),
+        },
     }
 }
 

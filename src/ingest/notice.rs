@@ -2,7 +2,7 @@
 
 use super::skipped::Skipped;
 use crate::notice::Note;
-use crate::profile::{MOST_GROUPS, SavedNotice, ServiceProfile};
+use crate::profile::{MOST_GROUPS, Phase, SavedNotice, ServiceProfile};
 use crate::units::human;
 
 /// A remark on what was read. The text is made in [`IngestNotice::note`] alone.
@@ -33,6 +33,28 @@ pub enum IngestNotice {
         /// The format that was recognised.
         format: &'static str,
     },
+    /// The rows are phases of attempts, each taken as an attempt.
+    RowsArePhases {
+        /// How many attempts there were.
+        attempts: u64,
+        /// Their mean service time, in seconds.
+        mean_s: f64,
+    },
+    /// Setting up connections takes a large share of the mean.
+    SetUpShare {
+        /// What share.
+        share: f64,
+    },
+    /// Waiting for a connection of a pool takes a large share of the mean.
+    PoolWaitShare {
+        /// What share.
+        share: f64,
+    },
+    /// Acknowledging takes a large share of the mean.
+    AcknowledgeShare {
+        /// What share.
+        share: f64,
+    },
     /// Some attempts failed; they count.
     Failures {
         /// How many.
@@ -48,6 +70,11 @@ pub enum IngestNotice {
     Unstamped {
         /// How many.
         rows: u64,
+    },
+    /// A column was found that says how many attempts a row stands for.
+    CountColumnFound {
+        /// Its name.
+        column: String,
     },
     /// Dates carry no zone.
     ZoneAssumed {
@@ -152,6 +179,7 @@ pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
         notices.push(IngestNotice::MeanFarAboveMedian { ratio });
     }
     notices.extend(of_histogram(profile));
+    notices.extend(of_phases(profile));
     if let Some(mean) = profile.times().failure_mean() {
         let (failures, count) = (profile.failures(), profile.count());
         notices.push(IngestNotice::Failures { failures, count, mean_s: mean.get() });
@@ -178,6 +206,30 @@ pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
             notices.push(IngestNotice::NoInterarrivalTimes { coarse: arrivals.has_coarse_stamps() });
         }
     }
+    notices
+}
+
+/// A phase with so much of the mean is worth a look before workers are added.
+const LARGE_SHARE: f64 = 0.1;
+
+/// What the phases of the attempts suggest.
+fn of_phases(profile: &ServiceProfile) -> Vec<IngestNotice> {
+    let mut notices = Vec::new();
+    if let Some(of_phases) = super::summary::OfPhases::of(profile.times()) {
+        let super::summary::OfPhases { attempts, mean_s } = of_phases;
+        notices.push(IngestNotice::RowsArePhases { attempts, mean_s });
+    }
+    let shares = super::summary::phases(profile.times());
+    let share = |phases: &[Phase]| {
+        let of =
+            |phase: &Phase| shares.iter().find(|row| row.name == phase.name()).map_or(0.0, |row| row.share);
+        Some(phases.iter().map(of).sum()).filter(|share| *share >= LARGE_SHARE)
+    };
+    notices.extend(
+        share(&[Phase::Dns, Phase::Connect, Phase::Tls]).map(|share| IngestNotice::SetUpShare { share }),
+    );
+    notices.extend(share(&[Phase::PoolWait]).map(|share| IngestNotice::PoolWaitShare { share }));
+    notices.extend(share(&[Phase::Acknowledge]).map(|share| IngestNotice::AcknowledgeShare { share }));
     notices
 }
 
@@ -227,6 +279,30 @@ impl IngestNotice {
                 format!("the arrivals are those that the load tool made ({format}), not those of production"),
             )
             .with_hint("give the rate with --rate when sizing"),
+            IngestNotice::RowsArePhases { attempts, mean_s } => Note::warning(
+                "rows-are-phases",
+                format!(
+                    "each row is a phase of an attempt and was taken as one by itself; the {} take {} on average",
+                    human::counted(*attempts, "attempt"),
+                    human::duration(*mean_s)
+                ),
+            )
+            .with_hint("size with that --mean, or read one phase with --where"),
+            IngestNotice::SetUpShare { share } => Note::warning(
+                "set-up-share",
+                format!("name look-up, connecting and TLS take {} of the mean", human::percent(*share)),
+            )
+            .with_hint("reuse connections before adding workers"),
+            IngestNotice::PoolWaitShare { share } => Note::warning(
+                "pool-wait-share",
+                format!("waiting for a connection of the pool takes {} of the mean", human::percent(*share)),
+            )
+            .with_hint("the pool is smaller than the tasks that share it: enlarge it, or run fewer tasks a process"),
+            IngestNotice::AcknowledgeShare { share } => Note::warning(
+                "acknowledge-share",
+                format!("acknowledging takes {} of the mean", human::percent(*share)),
+            )
+            .with_hint("acknowledge in batches, or release the worker before it is done"),
             IngestNotice::Failures { failures, count, mean_s } => Note::info(
                 "failures-included",
                 format!(
@@ -248,6 +324,11 @@ impl IngestNotice {
                     human::counted(*rows, "row")
                 ),
             ),
+            IngestNotice::CountColumnFound { column } => Note::info(
+                "count-column-found",
+                format!("a row stands for as many attempts as its \"{column}\" says"),
+            )
+            .with_hint("if each row is one attempt, say --count-column none"),
             IngestNotice::ZoneAssumed { file } => {
                 Note::info("zone-assumed", format!("the dates in {file} carry no zone and are taken as UTC"))
             }

@@ -1,6 +1,7 @@
 //! Files, standard input and compressed streams as one stream of plain bytes.
 
 use super::error::{IngestError, IngestErrorKind};
+use super::watch::Watch;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
@@ -28,18 +29,23 @@ pub(super) struct Input {
 impl Input {
     /// Opens a file, or standard input for [`STDIN`].
     pub(super) fn open(name: &str) -> Result<Self, IngestError> {
+        Self::open_watched(name, &Watch::default())
+    }
+
+    /// The same, seen by a watch.
+    pub(super) fn open_watched(name: &str, watch: &Watch) -> Result<Self, IngestError> {
         let unreadable = |error: io::Error| {
             IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be opened: {error}"))
         };
         if name == STDIN {
-            return Self::from_reader(name, Box::new(io::stdin()));
+            return Self::from_reader(name, Box::new(Watched { inner: io::stdin(), watch: watch.clone() }));
         }
         let file = File::open(name).map_err(unreadable)?;
         if file.metadata().map_err(unreadable)?.is_dir() {
             return Err(IngestError::new(IngestErrorKind::Unreadable, name, "it is a directory")
                 .remedy("name the files in it"));
         }
-        Self::from_reader(name, Box::new(file))
+        Self::from_reader(name, Box::new(Watched { inner: file, watch: watch.clone() }))
     }
 
     /// Unpacks what is compressed (told by its first bytes, whatever it is called) and removes a byte-order mark.
@@ -53,16 +59,22 @@ impl Input {
         } else {
             Box::new(raw)
         };
-        let mut head = Vec::with_capacity(HEAD);
-        let read = stream.by_ref().take(HEAD as u64).read_to_end(&mut head);
-        read.map_err(|error| read_failed(name, &error))?;
-        let whole = head.len() < HEAD;
+        let (mut head, whole) = beginning(name, &mut stream)?;
+        if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
+            return Err(wide(name, "UTF-32"));
+        }
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-            return Err(utf16(name));
+            return Err(wide(name, "UTF-16"));
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
         }
+        Ok(Input { name: name.to_owned(), head, whole, stream })
+    }
+
+    /// A stream that was made of another one.
+    pub(super) fn made(name: &str, mut stream: Box<dyn Read + Send>) -> Result<Self, IngestError> {
+        let (head, whole) = beginning(name, &mut stream)?;
         Ok(Input { name: name.to_owned(), head, whole, stream })
     }
 
@@ -73,10 +85,22 @@ impl Input {
         }
         let Some(nul) = memchr::memchr(0, &self.head) else { return Ok(()) };
         let zeros = self.head.iter().filter(|byte| **byte == 0).count();
-        if zeros * 3 > self.head.len() && nul < 2 {
-            return Err(utf16(&self.name));
+        let binary = |reason: &str| IngestError::new(IngestErrorKind::Encoding, &self.name, reason);
+        if zeros == self.head.len() {
+            return Err(binary(
+                "it begins with nothing but zero bytes, as a file does that was never written to its end",
+            )
+            .remedy("copy it again"));
         }
-        Err(IngestError::new(IngestErrorKind::Encoding, &self.name, "it is binary: it holds zero bytes"))
+        // Text of one byte a character, written with two or with four.
+        if nul < 2 && zeros * 10 > self.head.len() * 6 {
+            return Err(wide(&self.name, "UTF-32"));
+        }
+        if nul < 2 && zeros * 3 > self.head.len() {
+            return Err(wide(&self.name, "UTF-16"));
+        }
+        let line = 1 + memchr::memchr_iter(b'\n', &self.head[..nul]).count() as u64;
+        Err(binary("it is binary: it holds zero bytes").at(line, None))
     }
 
     /// The whole stream, the head included.
@@ -85,13 +109,40 @@ impl Input {
     }
 }
 
-fn utf16(name: &str) -> IngestError {
-    IngestError::new(IngestErrorKind::Encoding, name, "it is UTF-16")
-        .remedy("convert it first: iconv -f UTF-16 -t UTF-8")
+/// The first bytes of a stream, and whether they are all.
+fn beginning(name: &str, stream: &mut Box<dyn Read + Send>) -> Result<(Vec<u8>, bool), IngestError> {
+    let mut head = Vec::with_capacity(HEAD);
+    let read = stream.by_ref().take(HEAD as u64).read_to_end(&mut head);
+    read.map_err(|error| read_failed(name, &error))?;
+    let whole = head.len() < HEAD;
+    Ok((head, whole))
+}
+
+/// Tells a watch what is read.
+struct Watched<R> {
+    inner: R,
+    watch: Watch,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.watch.read_bytes(read as u64);
+        Ok(read)
+    }
+}
+
+/// The refusal of text with several bytes a character.
+fn wide(name: &str, encoding: &str) -> IngestError {
+    IngestError::new(IngestErrorKind::Encoding, name, format!("it is {encoding}"))
+        .remedy(format!("convert it first: iconv -f {encoding} -t UTF-8"))
 }
 
 /// What a failed read means: of a compressed file most often that it was cut short.
 pub(super) fn read_failed(name: &str, error: &io::Error) -> IngestError {
+    if let Some(known) = error.get_ref().and_then(|inner| inner.downcast_ref::<IngestError>()) {
+        return known.clone();
+    }
     match error.kind() {
         io::ErrorKind::UnexpectedEof => IngestError::new(
             IngestErrorKind::Compression,

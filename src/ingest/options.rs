@@ -15,6 +15,8 @@ pub enum InputFormat {
     Csv,
     /// Tab-separated values.
     Tsv,
+    /// JSON lines: an object a line.
+    Jsonl,
     /// One encoded HdrHistogram.
     Hdr,
     /// An HDR interval log.
@@ -162,12 +164,26 @@ pub struct Options {
 const DEFAULT_CAPS_S: [u64; 4] = [5, 10, 15, 30];
 
 impl Options {
+    /// Whether a time, in nanoseconds since the epoch, is one of those that are selected.
+    pub(super) fn is_within(&self, at_ns: i64) -> bool {
+        self.since_ns.is_none_or(|since| at_ns >= since) && self.until_ns.is_none_or(|until| at_ns < until)
+    }
+
     /// Refuses options that only tables have, so that none is ignored in silence.
     pub(super) fn refuse_table_options(&self, file: &str, why: &str) -> Result<(), IngestError> {
         if self.column.is_some() {
             return Err(not_for(file, "--column", why));
         }
         self.refuse_but_column(file, why)
+    }
+
+    /// Refuses what only tables with delimiters have.
+    pub(super) fn refuse_for_lines(&self, file: &str) -> Result<(), IngestError> {
+        let given = [("--delimiter", self.delimiter.is_some()), ("--no-header", self.no_header)];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(not_for(file, flag, "these are lines with named fields")),
+        }
     }
 
     /// The same where a column may be named.

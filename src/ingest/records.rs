@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 /// The longest record. An attempt takes some hundred bytes; what is longer is not a table of attempts, or a quote was
 /// opened and never closed.
-const LONGEST_RECORD: usize = 1 << 20;
+pub(super) const LONGEST_RECORD: usize = 1 << 20;
 
 /// Reads delimited records. The splitting is that of the `csv` crate (its engine, `csv-core`), which the `csv` crate
 /// itself only offers with records of unbounded length.
@@ -19,7 +19,7 @@ pub(super) struct Records<R> {
     fields: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
-    /// The bytes of the record as they stand in the file, line breaks before it included.
+    /// The bytes of the record as they stand in the file.
     raw: Vec<u8>,
     line: u64,
 }
@@ -30,16 +30,38 @@ fn core(delimiter: u8) -> Reader {
 
 impl<R: BufRead> Records<R> {
     pub(super) fn new(name: &str, source: R, delimiter: u8) -> Self {
+        Self::at_line(name, source, delimiter, 1)
+    }
+
+    /// Reads from the middle of a file, of which this is the number of the first line.
+    pub(super) fn at_line(name: &str, source: R, delimiter: u8, line: u64) -> Self {
+        let mut core = core(delimiter);
+        core.set_line(line);
         Records {
             name: name.to_owned(),
             source,
             delimiter,
-            core: core(delimiter),
+            core,
             fields: vec![0; 1024],
             ends: vec![0; 64],
             count: 0,
             raw: Vec::new(),
-            line: 1,
+            line,
+        }
+    }
+
+    /// Moves over blank lines.
+    fn skip_blank(&mut self) -> Result<(), IngestError> {
+        loop {
+            let input = self.source.fill_buf().map_err(|error| read_failed(&self.name, &error))?;
+            let blank = input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let lines = memchr::memchr_iter(b'\n', &input[..blank]).count() as u64;
+            let more = blank > 0 && blank == input.len();
+            self.source.consume(blank);
+            self.core.set_line(self.core.line() + lines);
+            if !more {
+                return Ok(());
+            }
         }
     }
 
@@ -47,7 +69,9 @@ impl<R: BufRead> Records<R> {
     pub(super) fn advance(&mut self) -> Result<bool, IngestError> {
         self.raw.clear();
         self.count = 0;
-        let (mut length, mut first_line) = (0, self.core.line());
+        self.skip_blank()?;
+        let mut length = 0;
+        self.line = self.core.line();
         loop {
             let input = self.source.fill_buf().map_err(|error| read_failed(&self.name, &error))?;
             let at_end = input.is_empty();
@@ -63,25 +87,28 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
                 ReadRecordResult::End => return Ok(false),
                 ReadRecordResult::Record => {
-                    let breaks = self.raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-                    first_line += breaks.filter(|byte| **byte == b'\n').count() as u64;
-                    self.line = first_line;
+                    self.check_length()?;
                     if at_end && memchr::memchr_iter(b'"', &self.raw).count() % 2 == 1 {
                         return Err(self.malformed("a quoted field that begins in this record never ends"));
                     }
                     return Ok(true);
                 }
             }
-            if self.raw.len() > LONGEST_RECORD {
-                self.line = first_line;
-                let what = if memchr::memchr(b'\n', &self.raw).is_some() {
-                    "a quoted field that begins in this record does not end within a megabyte"
-                } else {
-                    "the line is longer than a megabyte"
-                };
-                return Err(self.malformed(what));
-            }
+            self.check_length()?;
         }
+    }
+
+    fn check_length(&self) -> Result<(), IngestError> {
+        if self.raw.len() <= LONGEST_RECORD {
+            return Ok(());
+        }
+        // The end of the line itself is no sign that a field goes on.
+        let what = if memchr::memchr(b'\n', &self.raw[..LONGEST_RECORD]).is_some() {
+            "a quoted field that begins in this record does not end within a megabyte"
+        } else {
+            "the line is longer than a megabyte"
+        };
+        Err(self.malformed(what))
     }
 
     fn malformed(&self, reason: &str) -> IngestError {
@@ -130,9 +157,6 @@ impl<R: BufRead> Records<R> {
             if !matches!(result, ReadFieldResult::Field { record_end: false }) {
                 return None;
             }
-        }
-        if number == 0 {
-            at = self.raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         }
         let line_start = memchr::memrchr(b'\n', &self.raw[..at]).map_or(0, |newline| newline + 1);
         Some((at - line_start) as u64 + 1)

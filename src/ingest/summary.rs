@@ -2,13 +2,16 @@
 
 use super::{Ingested, QUANTILES, show_second};
 use crate::arrivals::ArrivalProfile;
-use crate::profile::{ServiceProfile, ServiceTimes, Source, seconds};
+use crate::profile::{PhaseForm, ServiceProfile, ServiceTimes, Source, seconds};
 use crate::units::{ArrivalRate, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the groups that are not told apart are named.
 pub const OTHERS: &str = "(others)";
+
+/// How the time is named that no phase accounts for.
+pub const REST: &str = "(rest)";
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -48,8 +51,10 @@ pub struct Summary {
     /// Mean over median; absent if the median is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_over_median: Option<f64>,
-    /// Attempts that failed; they count in all figures.
+    /// Attempts that are known to have failed; they count in all figures.
     pub failures: u64,
+    /// Whether the input tells failures at all: where it does not, `failures` is zero and means nothing.
+    pub failures_recorded: bool,
     /// Mean service time of the failed attempts; absent if none failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_mean_s: Option<f64>,
@@ -57,6 +62,16 @@ pub struct Summary {
     pub skipped_rows: u64,
     /// Rows that a filter left out.
     pub filtered_rows: u64,
+    /// Where the time of an attempt goes; empty where phases are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub phases: Vec<PhaseSummary>,
+    /// The share of attempts that set up no connection; absent where that was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reuse_ratio: Option<f64>,
+    /// Attempts to which the phases belong, and their mean, where the rows are phases and not attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_phases: Option<OfPhases>,
     /// By group, those that held workers longest first; empty if attempts were not grouped.
     pub groups: Vec<GroupSummary>,
     /// When the attempts arrived; absent without time stamps.
@@ -89,6 +104,26 @@ pub struct ServiceQuantile {
     pub supported: bool,
 }
 
+/// One phase of the attempts.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PhaseSummary {
+    /// Its name.
+    pub name: String,
+    /// Its mean over all attempts, those without it included.
+    pub mean_s: f64,
+    /// Its share of the mean service time.
+    pub share: f64,
+}
+
+/// What the attempts were if each row is a phase of one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OfPhases {
+    /// How many attempts: as many as there are requests among the phases.
+    pub attempts: u64,
+    /// Their mean service time: all phases over the attempts.
+    pub mean_s: f64,
+}
+
 /// One group.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GroupSummary {
@@ -104,6 +139,13 @@ pub struct GroupSummary {
     pub share_of_busy_time: f64,
     /// Attempts that failed.
     pub failures: u64,
+    /// The share of its attempts that set up no connection; absent where that was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reuse_ratio: Option<f64>,
+    /// Where the time of its attempts goes; empty where phases are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub phases: Vec<PhaseSummary>,
     /// Quantiles of service time.
     pub quantiles: Vec<ServiceQuantile>,
 }
@@ -156,6 +198,12 @@ pub struct SourceSummary {
     /// The unit in which it was read; absent where each value carries its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// The column that says how many attempts a row stands for; absent where each row is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count_column: Option<String>,
+    /// The columns that tell which attempts failed; absent where nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures_from: Option<String>,
     /// The files.
     pub files: Vec<String>,
     /// How endpoint latency was turned into service time, if it was.
@@ -195,14 +243,50 @@ impl Summary {
             quantile_tolerance: profile.quantile_tolerance(),
             mean_over_median: profile.mean_over_median(),
             failures: profile.failures(),
+            failures_recorded: profile.failures() > 0 || profile.source().failures_from.is_some(),
             failure_mean_s: times.failure_mean().map(|mean| mean.get()),
             skipped_rows: ingested.skipped.rows(),
             filtered_rows: ingested.filtered,
+            phases: phases(times),
+            reuse_ratio: times.phases().reuse_ratio(times.count()),
+            of_phases: OfPhases::of(times),
             groups: groups(profile),
             arrivals: profile.arrivals().map(ArrivalSummary::of),
             cap_effect: caps(profile),
             source: SourceSummary::of(profile),
         }
+    }
+}
+
+/// Each phase, and what they leave of the mean where attempts came with their phases.
+pub(super) fn phases(times: &ServiceTimes) -> Vec<PhaseSummary> {
+    let phases = times.phases();
+    let whole_s = times.moments().sum_ns() as f64 / 1e9;
+    let attempts = phases.attempts(times.count()).max(1) as f64;
+    let one = |name: &str, sum_s: f64| PhaseSummary {
+        name: name.to_owned(),
+        mean_s: sum_s / attempts,
+        share: if whole_s > 0.0 { sum_s / whole_s } else { 0.0 },
+    };
+    let mut all: Vec<PhaseSummary> =
+        phases.measured().map(|(phase, sum)| one(phase.name(), sum.sum_ns as f64 / 1e9)).collect();
+    let known_ns = phases.measured().fold(0u128, |sum, (_, phase)| sum.saturating_add(phase.sum_ns));
+    let rest_ns = times.moments().sum_ns().saturating_sub(known_ns);
+    if !all.is_empty() && rest_ns > 0 && phases.form() != Some(PhaseForm::InsteadOfAttempts) {
+        all.push(one(REST, rest_ns as f64 / 1e9));
+    }
+    all
+}
+
+impl OfPhases {
+    pub(super) fn of(times: &ServiceTimes) -> Option<Self> {
+        let phases = times.phases();
+        let several = phases.measured().count() > 1;
+        if phases.form() != Some(PhaseForm::InsteadOfAttempts) || !several {
+            return None;
+        }
+        let attempts = phases.attempts(times.count());
+        Some(OfPhases { attempts, mean_s: times.moments().sum_ns() as f64 / 1e9 / attempts.max(1) as f64 })
     }
 }
 
@@ -230,6 +314,8 @@ fn groups(profile: &ServiceProfile) -> Vec<GroupSummary> {
         scv: times.scv(),
         share_of_busy_time: times.share_of(busy),
         failures: times.failures(),
+        reuse_ratio: times.phases().reuse_ratio(times.count()),
+        phases: phases(times),
         quantiles: quantiles(times),
     };
     let named = profile.groups().by_busy_time().into_iter().map(|group| one(&group.name, &group.times));
@@ -281,6 +367,8 @@ impl SourceSummary {
             format: source.format.clone(),
             column: source.column.clone(),
             unit: source.unit.clone(),
+            count_column: source.count_column.clone(),
+            failures_from: source.failures_from.clone(),
             files: source.files.clone(),
             correction: source.correction.clone(),
             endpoint_latency: source.endpoint_latency,

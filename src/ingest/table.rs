@@ -1,18 +1,18 @@
-//! Delimited tables, row by row: the careful path, which knows every odd spelling and the place of every fault.
+//! Delimited tables: what the columns are, then their rows.
 
-use super::collect::{Collector, Outcome};
+use super::bulk;
+use super::collect::Collector;
 use super::columns::Columns;
 use super::dialect::Dialect;
-use super::duration::{self, DurationError};
 use super::error::{IngestError, IngestErrorKind};
+use super::logs::{self, Format};
 use super::notice::IngestNotice;
 use super::open::Input;
+use super::open::read_failed;
 use super::options::{InputFormat, Options};
-use super::records::Records;
-use super::skipped::{Place, shown};
-use super::timestamp;
-use crate::profile::{Attempt, Source};
-use std::io::BufRead;
+use super::rows::Table;
+use crate::profile::Source;
+use std::io::Read;
 
 /// Reads a delimited table into the collector.
 pub(super) fn read(input: Input, collector: &mut Collector) -> Result<(), IngestError> {
@@ -25,22 +25,47 @@ pub(super) fn read(input: Input, collector: &mut Collector) -> Result<(), Ingest
         let reason = "there is a header and no row below it";
         return Err(IngestError::new(IngestErrorKind::Empty, &input.name, reason));
     }
-    let columns = Columns::find(&input.name, &mut dialect, &options)?;
+    read_rows(input, &mut dialect, collector)
+}
+
+/// Reads lines that are no table by themselves.
+pub(super) fn read_lines(
+    input: Input,
+    format: Box<dyn Format>,
+    collector: &mut Collector,
+) -> Result<(), IngestError> {
+    collector.options.refuse_for_lines(&input.name)?;
+    let name = format.name();
+    let made = logs::to_table(input, format)?;
+    let mut dialect = Dialect::of_lines(&made, name);
+    read_rows(made, &mut dialect, collector)
+}
+
+fn read_rows(input: Input, dialect: &mut Dialect, collector: &mut Collector) -> Result<(), IngestError> {
+    let options = collector.options.clone();
+    let headed = dialect.header.is_some();
+    let columns = Columns::find(&input.name, dialect, &options)?;
     announce(&input.name, &columns, collector);
     let name = input.name.clone();
-    let mut records = Records::new(&name, input.into_stream(), dialect.delimiter);
-    if headed {
-        records.advance()?;
-    }
-    let mut rows =
-        Rows { file: &name, columns: &columns, collector, group: String::new(), zone_assumed: false };
-    while records.advance()? {
-        rows.row(&records)?;
-    }
-    if rows.zone_assumed {
+    let table = Table { file: &name, columns: &columns, delimiter: dialect.delimiter };
+    let (skipped, line) = if headed { header(&input.head, dialect.delimiter) } else { (0, 1) };
+    // The names of fields that lines do not carry take no line of the file.
+    let line = if dialect.lines.is_some() { 1 } else { line };
+    let small = input.whole;
+    let mut source = input.into_stream();
+    let skipping = std::io::copy(&mut source.by_ref().take(skipped), &mut std::io::sink());
+    skipping.map_err(|error| read_failed(&name, &error))?;
+    if bulk::read(&table, source, line, small, collector)? {
         collector.notices.push(IngestNotice::ZoneAssumed { file: name });
     }
     Ok(())
+}
+
+/// Bytes of the header with the blank lines before it, and the line on which what follows begins.
+pub(super) fn header(head: &[u8], delimiter: u8) -> (u64, u64) {
+    let blank = head.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let end = bulk::record_end(&head[blank..], delimiter).map_or(head.len(), |end| blank + end);
+    (end as u64, 1 + memchr::memchr_iter(b'\n', &head[..end]).count() as u64)
 }
 
 /// The columns that were named: a first record that holds one is a header.
@@ -62,8 +87,13 @@ fn announce(name: &str, columns: &Columns, collector: &mut Collector) {
         unit: columns.unit.map(|unit| unit.to_string()),
         files: vec![name.to_owned()],
         correction: None,
+        count_column: columns.count_name.clone(),
+        failures_from: columns.outcome_names.clone(),
         endpoint_latency: columns.known.is_some(),
     });
+    if let Some(column) = columns.count_name.as_ref().filter(|_| columns.count_found) {
+        collector.notices.push(IngestNotice::CountColumnFound { column: column.clone() });
+    }
     let Some(known) = columns.known else { return };
     if collector.options.correction.is_none() {
         collector.notices.push(IngestNotice::EndpointLatency { format: known.format });
@@ -71,139 +101,7 @@ fn announce(name: &str, columns: &Columns, collector: &mut Collector) {
     if let Some(absent) = known.absent {
         collector.notices.push(IngestNotice::AbsentAttempts { explanation: absent });
     }
-    if known.timestamp.is_some() {
+    if known.load_tool && known.timestamp.is_some() {
         collector.notices.push(IngestNotice::LoadToolArrivals { format: known.format });
     }
-}
-
-/// Reads rows, one at a time.
-struct Rows<'a> {
-    file: &'a str,
-    columns: &'a Columns,
-    collector: &'a mut Collector,
-    group: String,
-    zone_assumed: bool,
-}
-
-/// Why a row cannot be read, and in which field.
-struct BadRow {
-    reason: String,
-    field: Option<usize>,
-}
-
-impl Rows<'_> {
-    fn row<R: BufRead>(&mut self, record: &Records<R>) -> Result<(), IngestError> {
-        self.collector.rows += 1;
-        match self.attempt(record) {
-            Ok(None) => Ok(()),
-            Ok(Some((attempt, grouped))) => {
-                let group = std::mem::take(&mut self.group);
-                let attempt = Attempt { group: grouped.then_some(group.as_str()), ..attempt };
-                let outcome = self.collector.attempt(self.file, &attempt);
-                self.group = group;
-                match outcome? {
-                    Outcome::Counted => Ok(()),
-                    Outcome::Filtered => {
-                        self.collector.rows -= 1;
-                        Ok(())
-                    }
-                    Outcome::TooLong => self.skip(record, &self.bad_duration(DurationError::TooLong)),
-                }
-            }
-            Err(bad) => self.skip(record, &bad),
-        }
-    }
-
-    fn skip<R: BufRead>(&mut self, record: &Records<R>, bad: &BadRow) -> Result<(), IngestError> {
-        // A record of several lines that cannot be read has most likely swallowed as many rows.
-        let lines = record.lines();
-        self.collector.rows += lines - 1;
-        self.collector.skip(&bad.reason, lines, || Place {
-            file: self.file.to_owned(),
-            line: record.line(),
-            column: bad.field.and_then(|field| record.column_of(field)),
-            text: bad.field.and_then(|field| record.field(field)).map(shown),
-        })
-    }
-
-    fn bad_duration(&self, error: DurationError) -> BadRow {
-        let name = &self.columns.duration_name;
-        BadRow {
-            reason: format!("with a bad duration in \"{name}\": {error}"),
-            field: Some(self.columns.duration),
-        }
-    }
-
-    /// The attempt in a record, and whether its group is set; `None` if a filter leaves it out.
-    fn attempt<R: BufRead>(
-        &mut self,
-        record: &Records<R>,
-    ) -> Result<Option<(Attempt<'static>, bool)>, BadRow> {
-        let columns = self.columns;
-        self.check_width(record)?;
-        let cell = |column: usize| record.field(column).unwrap_or_default();
-        for filter in &columns.filters {
-            let same = cell(filter.column).trim_ascii() == filter.value.as_bytes();
-            if same == filter.negated {
-                self.collector.filtered += 1;
-                self.collector.rows -= 1;
-                return Ok(None);
-            }
-        }
-        let duration_ns = duration::parse(cell(columns.duration), columns.unit, columns.decimal)
-            .map_err(|error| self.bad_duration(error))?;
-        let weight = match columns.count {
-            None => 1,
-            Some(column) => whole(cell(column)).ok_or_else(|| BadRow {
-                reason: "whose count is not a whole number".to_owned(),
-                field: Some(column),
-            })?,
-        };
-        let started_ns = self.started(record)?;
-        let failed = columns.outcomes.iter().any(|(column, outcome)| outcome.failed(cell(*column)));
-        self.group.clear();
-        for (place, column) in columns.groups.iter().enumerate() {
-            if place > 0 {
-                self.group.push_str(" / ");
-            }
-            let value = String::from_utf8_lossy(cell(*column).trim_ascii());
-            self.group.push_str(if value.is_empty() { "(empty)" } else { &value });
-        }
-        let attempt = Attempt { duration_ns, weight, failed, started_ns, group: None };
-        Ok(Some((attempt, !columns.groups.is_empty())))
-    }
-
-    /// Refuses records with too few or too many fields; empty ones at the end do no harm.
-    fn check_width<R: BufRead>(&self, record: &Records<R>) -> Result<(), BadRow> {
-        let width = self.columns.width;
-        let spare = (width..record.len()).all(|field| record.field(field).is_some_and(<[u8]>::is_empty));
-        if record.len() >= width && spare {
-            return Ok(());
-        }
-        Err(BadRow { reason: format!("with another number of fields than {width}"), field: None })
-    }
-
-    fn started<R: BufRead>(&mut self, record: &Records<R>) -> Result<Option<i64>, BadRow> {
-        let Some(column) = self.columns.timestamp else { return Ok(None) };
-        match timestamp::parse(record.field(column).unwrap_or_default()) {
-            Ok(at) => {
-                self.zone_assumed |= at.zone_assumed;
-                Ok(Some(at.ns))
-            }
-            Err(_) if !self.columns.timestamp_required && self.collector.options.since_ns.is_none() => {
-                self.collector.unstamped += 1;
-                Ok(None)
-            }
-            Err(_) => Err(BadRow { reason: "with a bad time stamp".to_owned(), field: Some(column) }),
-        }
-    }
-}
-
-/// A count, which some engines write as `12.0`.
-fn whole(cell: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
-    let digits = text
-        .split_once('.')
-        .map_or(Some(text), |(whole, fraction)| fraction.bytes().all(|byte| byte == b'0').then_some(whole))?;
-    digits.parse().ok()
 }

@@ -35,7 +35,9 @@ impl CapCounts {
         CapCounts { counts: caps.into_iter().map(none).collect() }
     }
 
-    pub(super) fn add(&mut self, ns: u64, weight: u64) {
+    /// Counts `weight` attempts of `ns` nanoseconds.
+    #[inline]
+    pub fn add(&mut self, ns: u64, weight: u64) {
         for count in self.counts.iter_mut().take_while(|count| ns > count.cap_ns) {
             count.attempts += weight;
             count.excess_ns += u128::from(ns - count.cap_ns) * u128::from(weight);

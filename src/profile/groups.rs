@@ -1,6 +1,7 @@
 //! Service times by group: endpoint, tenant, region.
 
 use super::ProfileError;
+use super::phases::Phases;
 use super::ranged::Ranged;
 use super::times::ServiceTimes;
 use std::collections::HashMap;
@@ -52,6 +53,27 @@ impl Groups {
     /// If a sum would overflow.
     pub(super) fn add_times(&mut self, name: &str, times: &ServiceTimes) -> Result<(), ProfileError> {
         self.of(name).merge(times)
+    }
+
+    /// Adds service times to the group at a place of [`Groups::in_order`].
+    pub(super) fn merge_at(&mut self, place: usize, times: &ServiceTimes) -> Result<(), ProfileError> {
+        self.groups.get_mut(place).map_or(Ok(()), |group| group.times.merge(times))
+    }
+
+    /// Adds service times of groups that are not told apart.
+    pub(super) fn merge_others(&mut self, times: &ServiceTimes) -> Result<(), ProfileError> {
+        self.others.merge(times)
+    }
+
+    /// Whether a name is too long to be kept as it is.
+    #[must_use]
+    pub fn is_shortened(name: &str) -> bool {
+        name.len() > LONGEST_NAME
+    }
+
+    /// Adds to the phases of the group `name`.
+    pub(super) fn add_phases(&mut self, name: &str, add: impl Fn(&mut Phases)) {
+        add(&mut self.of(name).phases);
     }
 
     fn of(&mut self, name: &str) -> &mut ServiceTimes {
@@ -109,6 +131,12 @@ impl Groups {
     #[must_use]
     pub fn others(&self) -> &ServiceTimes {
         &self.others
+    }
+
+    /// The groups in the order in which their names were met; never more than [`MOST_GROUPS`].
+    #[must_use]
+    pub fn in_order(&self) -> &[Group] {
+        &self.groups
     }
 
     /// The group of that name.

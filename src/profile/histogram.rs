@@ -73,14 +73,23 @@ fn bounds(octave: usize, slot: usize) -> (u64, u64) {
 
 impl Histogram {
     /// Counts `weight` durations of `ns` nanoseconds. The caller has checked the range with the moments.
+    #[inline]
     pub(super) fn add(&mut self, ns: u64, weight: u64) {
         let (octave, slot) = place(ns.min(LONGEST_NS));
+        match self.octaves.get_mut(octave) {
+            Some(Some(counts)) => counts[slot] += weight,
+            _ => self.open(octave)[slot] += weight,
+        }
+        self.count += weight;
+    }
+
+    /// The counts of an octave in which nothing was counted so far.
+    #[cold]
+    fn open(&mut self, octave: usize) -> &mut [u64; PER_OCTAVE] {
         if octave >= self.octaves.len() {
             self.octaves.resize(OCTAVES.max(octave + 1), None);
         }
-        let counts = self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]));
-        counts[slot] += weight;
-        self.count += weight;
+        self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]))
     }
 
     /// Adds all counts of `other`.

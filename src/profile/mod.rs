@@ -10,10 +10,12 @@ mod groups;
 mod hdr;
 mod histogram;
 mod moments;
+mod phases;
 mod ranged;
 mod recorder;
 mod saved;
 mod source;
+mod tally;
 mod times;
 
 use crate::arrivals::ArrivalProfile;
@@ -26,10 +28,12 @@ pub use groups::{Group, Groups, MOST_GROUPS};
 pub use hdr::DecodeError;
 pub use histogram::{Bucket, Histogram};
 pub use moments::{LONGEST_NS, Moments, NS_PER_SECOND};
+pub use phases::{Phase, PhaseForm, PhaseSum, Phases};
 pub use ranged::{Range, Ranged, Reading, Sum};
 pub use recorder::{Attempt, HistogramOf, ProfileRecorder};
 pub use saved::{LARGEST_SAVED, SCHEMA, SaveError, Saved, SavedNotice, SavedProfile};
 pub use source::Source;
+pub use tally::{Stretch, Tally};
 pub use times::ServiceTimes;
 pub(crate) use times::seconds;
 
@@ -160,6 +164,12 @@ impl ServiceProfile {
     /// The timeouts whose effect was counted attempt by attempt, in nanoseconds.
     pub fn caps_ns(&self) -> impl Iterator<Item = u64> + '_ {
         self.caps.caps_ns()
+    }
+
+    /// The phases of the attempts; empty where they are not known.
+    #[must_use]
+    pub fn phases(&self) -> &Phases {
+        self.times.phases()
     }
 
     /// Where the profile comes from.

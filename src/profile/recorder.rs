@@ -1,8 +1,8 @@
 //! Takes attempts one by one.
 
 use super::{
-    Block, CapCounts, Groups, MOST_BLOCKS, ProfileError, Ranged, ServiceProfile, ServiceTimes, Source,
-    TimeBlocks,
+    Block, CapCounts, Groups, MOST_BLOCKS, Phases, ProfileError, Ranged, ServiceProfile, ServiceTimes,
+    Source, Stretch, Tally, TimeBlocks,
 };
 use crate::arrivals::{Additive, AlignedBins, ArrivalRecorder};
 
@@ -106,6 +106,60 @@ impl ProfileRecorder {
             }
         }
         Ok(())
+    }
+
+    /// Adds to the phases of all attempts, and of those of a group if one is named.
+    pub fn add_phases(&mut self, group: Option<&str>, add: impl Fn(&mut Phases)) {
+        add(&mut self.times.phases);
+        if let Some(group) = group {
+            self.groups.add_phases(group, add);
+        }
+    }
+
+    /// Takes over the attempts of a tally, and counts them as well in the group that was the `group`-th to be met, from
+    /// 0, if one is given.
+    ///
+    /// # Errors
+    /// If a sum overflows.
+    pub fn take_over(&mut self, group: Option<usize>, tally: Tally) -> Result<(), ProfileError> {
+        let times = tally.into_times()?;
+        self.times.merge(&times)?;
+        group.map_or(Ok(()), |group| self.groups.merge_at(group, &times))
+    }
+
+    /// Takes over the attempts of groups that are not told apart.
+    ///
+    /// # Errors
+    /// If a sum overflows.
+    pub fn take_over_others(&mut self, tally: Tally) -> Result<(), ProfileError> {
+        let times = tally.into_times()?;
+        self.times.merge(&times)?;
+        self.groups.merge_others(&times)
+    }
+
+    /// Counts attempts beyond the caps, as another recorder of the same caps did.
+    pub fn take_over_caps(&mut self, caps: &CapCounts) {
+        self.caps.merge(caps);
+    }
+
+    /// The groups so far: a row of a group that is known by its place there can be counted apart.
+    #[must_use]
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// Takes over when the attempts of a stretch started, but for the order of their stamps.
+    pub fn take_over_times(&mut self, stretch: &Stretch) {
+        self.arrivals
+            .add_batch(&stretch.stamps, stretch.runs.iter().map(|(second, block)| (*second, block.count)));
+        for (second, block) in &stretch.runs {
+            self.blocks.at(*second).add(block);
+        }
+    }
+
+    /// Takes over the order of the stamps numbered `from` to `to`, exclusive, of a stretch.
+    pub fn take_over_stamps(&mut self, stretch: &Stretch, from: usize, to: usize) {
+        self.arrivals.add_in_order(stretch.stamps.stamps().get(from..to).unwrap_or_default());
     }
 
     /// Adds arrivals within an interval, in nanoseconds since the epoch, of attempts that are added without a time.

@@ -5,6 +5,7 @@ use super::caps::{CapCount, CapCounts};
 use super::groups::{Group, Groups};
 use super::hdr::{self, DecodeError, Side};
 use super::moments::{LONGEST_NS, Moments};
+use super::phases::{Phases, SavedPhases};
 use super::ranged::Reading;
 use super::times::ServiceTimes;
 use super::{MOST_BLOCKS, MOST_CAPS, ServiceProfile, Source, TimeBlocks};
@@ -19,14 +20,14 @@ pub const LARGEST_SAVED: usize = 100_000;
 
 /// Bytes of base64 that the histogram of all attempts may take. With two digits it always fits: 5,248 buckets of
 /// counts that add up to at most 2⁶⁴ take 8 bytes each, and a third more in base64.
-const MAIN_BUDGET: usize = 60_000;
+const MAIN_BUDGET: usize = 58_000;
 
 /// Bytes for everything but histograms: sums, caps, source, 128 blocks and 1024 rate bins at their longest.
 const FIXED_BUDGET: usize = 30_000;
 
 /// Bytes for the groups and the others, of which the histogram of the others may take up to [`OTHERS_BUDGET`].
 const GROUPS_BUDGET: usize = LARGEST_SAVED - FIXED_BUDGET - 1_000;
-const OTHERS_BUDGET: usize = 9_000;
+const OTHERS_BUDGET: usize = 11_000;
 
 /// Bytes of a group beside its name and its histogram.
 const GROUP_OVERHEAD: usize = 330;
@@ -65,6 +66,8 @@ struct SavedTimes {
     histogram: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bounds: Option<SavedBounds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    phases: Option<SavedPhases>,
 }
 
 /// What is uncertain of attempts that came as the counts of a histogram.
@@ -92,7 +95,8 @@ impl SavedTimes {
     /// Bytes of what varies in length.
     fn size(&self) -> usize {
         let bounds = self.bounds.as_ref().map_or(0, |bounds| BOUNDS_OVERHEAD + bounds.highs.len());
-        self.histogram.len() + bounds
+        let phases = self.phases.as_ref().map_or(0, SavedPhases::size);
+        self.histogram.len() + bounds + phases
     }
 }
 
@@ -257,6 +261,7 @@ fn save_times(times: &ServiceTimes, most_digits: u8, budget: usize) -> Result<Sa
             digits,
             histogram,
             bounds: bounds.transpose()?,
+            phases: times.phases.save(),
         })
     };
     let mut saved = encode(most_digits)?;
@@ -383,12 +388,17 @@ fn restore_times(saved: &SavedTimes) -> Result<ServiceTimes, SaveError> {
             Some(Box::new(restored))
         }
     };
+    let phases = match &saved.phases {
+        None => Phases::default(),
+        Some(phases) => phases.restore().ok_or(wrong("phases", "contradict themselves"))?,
+    };
     Ok(ServiceTimes {
         moments,
         histogram,
         failures: saved.failures,
         failures_sum_ns: saved.failures_sum_ns,
         bounds,
+        phases,
     })
 }
 

@@ -19,6 +19,12 @@ pub struct Source {
     /// The unit in which it was read; absent where each value carries its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// The column that says how many attempts a row stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count_column: Option<String>,
+    /// The columns that tell which attempts failed; absent where nothing tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures_from: Option<String>,
     /// The files, in the order in which they were read.
     pub files: Vec<String>,
     /// How endpoint latency was turned into service time, if it was.
@@ -39,6 +45,8 @@ impl Source {
             (&mut self.column, &other.column),
             (&mut self.unit, &other.unit),
             (&mut self.correction, &other.correction),
+            (&mut self.count_column, &other.count_column),
+            (&mut self.failures_from, &other.failures_from),
         ] {
             if mine != theirs {
                 *mine = Some("mixed".to_owned());
@@ -61,6 +69,8 @@ impl Source {
             format: cut(&self.format),
             column: self.column.as_ref().map(cut),
             unit: self.unit.as_ref().map(cut),
+            count_column: self.count_column.as_ref().map(cut),
+            failures_from: self.failures_from.as_ref().map(cut),
             files,
             correction: self.correction.as_ref().map(cut),
             endpoint_latency: self.endpoint_latency,

@@ -4,6 +4,7 @@ use super::ProfileError;
 use super::bounds::{Bounds, QuantileBounds, bounds_of};
 use super::histogram::{Bucket, Histogram, rank_of};
 use super::moments::{Moments, NS_PER_SECOND};
+use super::phases::Phases;
 use super::ranged::{Ranged, placed};
 use crate::units::Seconds;
 
@@ -24,6 +25,8 @@ pub struct ServiceTimes {
     pub(super) failures_sum_ns: u128,
     /// What is uncertain; `None` if nothing is.
     pub(super) bounds: Option<Box<Bounds>>,
+    /// Of which phases the attempts consist.
+    pub(super) phases: Phases,
 }
 
 impl ServiceTimes {
@@ -101,7 +104,14 @@ impl ServiceTimes {
         self.histogram.merge(&other.histogram);
         self.failures += other.failures;
         self.failures_sum_ns += other.failures_sum_ns;
+        self.phases.merge(&other.phases);
         Ok(())
+    }
+
+    /// The phases of the attempts; empty where they are not known.
+    #[must_use]
+    pub fn phases(&self) -> &Phases {
+        &self.phases
     }
 
     /// The exact moments.

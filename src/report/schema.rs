@@ -15,7 +15,7 @@ pub fn name(command: &str) -> String {
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("size", envelope::<crate::sizing::Sizing>("size")),
-        ("ingest", envelope::<crate::ingest::Summary>("ingest")),
+        ("ingest", envelope::<super::ingest::Measured>("ingest")),
         ("drain", envelope::<crate::drain::DrainPlan>("drain")),
         ("simulate", envelope::<super::simulate::Compared>("simulate")),
         ("layout", envelope::<crate::layout::Layout>("layout")),

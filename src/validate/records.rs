@@ -88,6 +88,10 @@ impl Records {
             // An attempt of more than a week cannot have been measured in a run.
             recorder.add(&attempt).ok()?;
         }
-        recorder.finish(Source { format: "whsize validate".to_owned(), ..Source::default() })
+        recorder.finish(Source {
+            format: "whsize validate".to_owned(),
+            failures_from: Some("outcome".to_owned()),
+            ..Source::default()
+        })
     }
 }

@@ -10,6 +10,7 @@ mod ingest;
 mod ingest_hdr;
 mod ingest_metrics;
 mod ingest_percentiles;
+mod ingest_tools;
 mod layout;
 mod manifests;
 mod mutated;

@@ -71,6 +71,17 @@ const PIECES: &[&[u8]] = &[
     b"9223372036854775807",
     b".",
     b"e",
+    b"-",
+    b";",
+    b"\t",
+    b"\x1f",
+    b"\"\"",
+    b"1.4s",
+    b"\\",
+    b"]",
+    b"\xc2\xb5s",
+    b"1700000000",
+    b"0.1, 0.2",
 ];
 
 fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
@@ -156,6 +167,16 @@ fn parsers() -> Vec<Parser> {
     let native = r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"a_seconds"},"histogram":[1700000000.123,{"count":"7","sum":"3.25","buckets":[[3,"-0.001","0.001","1"],[0,"0.25","0.5","4"],[0,"0.5","1","2"]]}]}]}}"#;
     let otlp = r#"{"resourceMetrics":[{"resource":{"attributes":[{"key":"a","value":{"intValue":"5"}}]},"scopeMetrics":[{"metrics":[{"name":"d","unit":"s","histogram":{"aggregationTemporality":1,"dataPoints":[{"startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000060000000000","count":"6","sum":2.5,"min":0.1,"max":1,"bucketCounts":["4","2"],"explicitBounds":[0.5]}]}}]}]}]}"#;
     let exponential = r#"{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"d","unit":"ms","exponentialHistogram":{"aggregationTemporality":2,"dataPoints":[{"timeUnixNano":"5","count":"5","sum":11,"scale":1,"zeroCount":"1","zeroThreshold":0.001,"positive":{"offset":1,"bucketCounts":[0,"4"]}}]}}]}]}]}"#;
+    let csv = "ts,endpoint,status,duration_ms\n1700000000,a,200,12.5\n1700000001,\"b,c\",503,1e2\n2023-11-14T22:13:22Z,a,200,7\n2023-11-14 22:13:23,d,timeout,30000\n";
+    let phases = "ts,dns_ms,connect_ms,tls_ms,http_ms,ack_ms,duration_ms\n1700000000,0,1.5,2,80,1,90\n1700000001,0,0,0,70,1,75\n";
+    let labels = "ts,phase,duration_ms\n1700000000,dns,1\n1700000000,http,80\n1700000000,total,90\n";
+    let vegeta = "1700000000000000000,200,1500000,0,10,,aGk=,big,0,GET,http://127.0.0.1/,Q29ubg==\n1700000000100000000,0,30000000000,0,0,timeout,,big,1,GET,http://127.0.0.1/,\n";
+    let ab = "starttime\tseconds\tctime\tdtime\tttime\twait\nTue Nov 14 22:13:20 2023\t1700000000\t1\t20\t21\t19\nTue Nov 14 22:13:21 2023\t1700000001\t0\t30\t30\t29\n";
+    let json = "{\"time\":\"2023-11-14T22:13:20Z\",\"http\":{\"duration_ms\":12.5,\"status\":200}}\n{\"time\":\"2023-11-14T22:13:21Z\",\"http\":{\"duration_ms\":80,\"status\":503}}\n";
+    let k6 = "{\"type\":\"Metric\",\"data\":{\"name\":\"http_req_duration\"},\"metric\":\"http_req_duration\"}\n{\"type\":\"Point\",\"data\":{\"time\":\"2023-11-14T22:13:20.5+01:00\",\"value\":12.5,\"tags\":{\"status\":\"200\"}},\"metric\":\"http_req_duration\"}\n{\"type\":\"Point\",\"data\":{\"time\":\"2023-11-14T22:13:20.5+01:00\",\"value\":0,\"tags\":{}},\"metric\":\"http_req_connecting\"}\n";
+    let nginx = "10.0.0.1 - - [14/Nov/2023:22:13:20 +0000] \"POST /hook HTTP/1.1\" 200 12 \"-\" \"a\" 0.123 0.100, 0.020\n10.0.0.1 - - [14/Nov/2023:22:13:21 +0000] \"POST /hook HTTP/1.1\" 504 0 \"-\" \"a\" 30.001 -\n";
+    let envoy = "[2023-11-14T22:13:20.310Z] \"POST /hook HTTP/2\" 204 - 154 0 226 100 \"10.0.35.28\" \"a\" \"b\" \"h\" \"10.0.2.1:80\"\n[2023-11-14T22:13:21.310Z] \"POST /hook HTTP/2\" 503 UF - - \"x\" 154 0 12 - \"-\" \"a\" \"b\" \"h\" \"10.0.2.1:80\"\n";
+    let alb = "https 2023-11-14T22:13:20.5Z app/l/1 10.0.0.1:2817 10.0.0.2:80 0.001 0.120 0.000 200 200 34 366 \"POST https://a:443/ HTTP/1.1\" \"c\" E T arn:aws:g \"R\" \"a\" \"b\" 0 2023-11-14T22:13:20.3Z \"f\" \"-\" \"-\"\n";
     let of = |name, format, seed: &[u8], wrap| Parser { name, format, seed: seed.to_vec(), wrap };
     let text = |name, format, seed: &str| of(name, format, seed.as_bytes(), as_it_is);
     vec![
@@ -173,6 +194,19 @@ fn parsers() -> Vec<Parser> {
         text("native", InputFormat::Prometheus, native),
         text("otlp", InputFormat::Otlp, otlp),
         text("otlp exponential", InputFormat::Otlp, exponential),
+        text("csv", InputFormat::Csv, csv),
+        text("csv found by itself", InputFormat::Auto, csv),
+        text("tsv", InputFormat::Tsv, &csv.replace(',', "\t")),
+        text("value and count", InputFormat::Csv, "duration_ms,count\n12,5\n13.5,90\n250,3\n"),
+        text("phases", InputFormat::Csv, phases),
+        text("phase labels", InputFormat::Csv, labels),
+        text("vegeta csv", InputFormat::Auto, vegeta),
+        text("ab", InputFormat::Auto, ab),
+        text("json lines", InputFormat::Jsonl, json),
+        text("k6 json", InputFormat::Auto, k6),
+        text("nginx", InputFormat::Auto, nginx),
+        text("envoy", InputFormat::Auto, envoy),
+        text("alb", InputFormat::Auto, alb),
         of("anything", InputFormat::Auto, metrics.as_bytes(), gzipped),
     ]
 }
@@ -182,7 +216,7 @@ fn read(parser: &Parser, bytes: Vec<u8>) -> bool {
     let options = Options { format: parser.format, ..Options::default() };
     match read_stream("x", Cursor::new(bytes), &options) {
         Ok(ingested) => {
-            report::ingest::report(&["x".to_owned()], &options, &ingested, &[]).unwrap();
+            report::ingest::report(&["x".to_owned()], &options, &ingested, None, &[]).unwrap();
             // More than 2⁶³ attempts are more than a saved profile holds, and that is an error in words.
             drop((ingested.profile.save(), to_hdr_log(&ingested.profile)));
             true

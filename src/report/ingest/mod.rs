@@ -1,8 +1,17 @@
 //! The report of `ingest`.
 
+mod comparison;
+mod explain;
+mod figure;
+
+pub use figure::figure;
+
 use super::{Answer, Column, NotFinite, Report, Section, Table};
-use crate::ingest::{GroupSummary, IngestNotice, Ingested, Options, ServiceQuantile, Summary};
+use crate::ingest::{
+    Comparison, GroupSummary, IngestNotice, Ingested, OTHERS, Options, ServiceQuantile, Summary,
+};
 use crate::units::human;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Groups that a table shows; JSON has all.
@@ -26,7 +35,20 @@ struct Inputs<'a> {
     filters: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     difference: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compare: Option<&'a str>,
     max_bad_rows: String,
+}
+
+/// The result: what was measured, and what changed if it is compared.
+#[derive(Serialize, JsonSchema)]
+pub struct Measured {
+    /// What was measured.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// What changed since another profile; absent without `--compare`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
 }
 
 /// Builds the report of what was read, with further remarks such as those on saving.
@@ -37,9 +59,11 @@ pub fn report(
     files: &[String],
     options: &Options,
     ingested: &Ingested,
+    comparison: Option<Comparison>,
     further: &[IngestNotice],
 ) -> Result<Report, NotFinite> {
-    let summary = Summary::of(ingested);
+    let measured = Measured { summary: Summary::of(ingested), comparison };
+    let Measured { summary, comparison } = &measured;
     let inputs = Inputs {
         files,
         column: options.column.as_deref(),
@@ -49,20 +73,27 @@ pub fn report(
         group_by: &options.group_by,
         filters: options.filters.iter().map(ToString::to_string).collect(),
         difference: options.difference,
+        compare: comparison.as_ref().map(|comparison| comparison.baseline.as_str()),
         max_bad_rows: options.max_bad_rows.to_string(),
     };
-    let mut report = Report::new("ingest", Answer::Yes, headline(&summary), &inputs, &summary)?;
-    report.sections.push(source(ingested, &summary));
-    report.sections.push(service_time(&summary));
-    if let Some(arrivals) = arrivals(&summary) {
+    let headline = comparison.as_ref().map_or_else(|| headline(summary), comparison::headline);
+    let mut report = Report::new("ingest", Answer::Yes, headline, &inputs, &measured)?;
+    report.sections.extend(comparison.iter().flat_map(comparison::sections));
+    report.sections.push(source(ingested, summary));
+    report.sections.push(service_time(summary));
+    if let Some(arrivals) = arrivals(summary) {
         report.sections.push(arrivals);
     }
+    if !summary.phases.is_empty() {
+        report.sections.push(Section::Table(phases(summary)));
+    }
     if !summary.groups.is_empty() {
-        report.sections.push(Section::Table(groups(&summary.groups)));
+        report.sections.push(Section::Table(groups(&summary.groups, summary.failures_recorded)));
     }
     if summary.cap_effect.iter().any(|cap| cap.attempts_cut > 0) {
-        report.sections.push(Section::Table(caps(&summary)));
+        report.sections.push(Section::Table(caps(summary)));
     }
+    report.explanations = explain::explanations(ingested, summary);
     report.notes = ingested.notices.iter().chain(further).map(IngestNotice::note).collect();
     Ok(report)
 }
@@ -100,6 +131,12 @@ fn source(ingested: &Ingested, summary: &Summary) -> Section {
         rows.push(fact("duration", format!("column \"{column}\", {unit}")));
     } else if let Some(unit) = &source.unit {
         rows.push(fact("duration", format!("values in {unit}")));
+    }
+    if let Some(column) = &source.count_column {
+        rows.push(fact("attempts a row", format!("column \"{column}\"")));
+    }
+    if let Some(columns) = &source.failures_from {
+        rows.push(fact("failures", format!("told by column {columns}")));
     }
     if let Some(correction) = &source.correction {
         rows.push(fact("corrected", correction.clone()));
@@ -155,9 +192,9 @@ fn service_time(summary: &Summary) -> Section {
     Section::Facts { title: "Service time", rows }
 }
 
-/// A histogram counts failures only where a label tells them.
+/// Nothing is said of failures where nothing told them.
 fn failed(summary: &Summary) -> String {
-    if summary.source.from_histogram && summary.failures == 0 {
+    if !summary.failures_recorded {
         return "not recorded".to_owned();
     }
     let share = human::percent(summary.failures as f64 / summary.count.max(1) as f64);
@@ -194,8 +231,21 @@ fn arrivals(summary: &Summary) -> Option<Section> {
     Some(Section::Facts { title: "Arrivals", rows })
 }
 
-fn groups(groups: &[GroupSummary]) -> Table {
-    let columns = [
+fn phases(summary: &Summary) -> Table {
+    let title = match summary.reuse_ratio {
+        Some(reused) => format!("Phases ({} of attempts reused a connection)", human::percent(reused)),
+        None => "Phases".to_owned(),
+    };
+    let columns = [Column::words("phase"), Column::number("mean"), Column::number("share of the mean")];
+    let mut table = Table::new(title, &columns);
+    for phase in &summary.phases {
+        table.row([phase.name.clone(), human::duration(phase.mean_s), human::percent(phase.share)]);
+    }
+    table
+}
+
+fn groups(groups: &[GroupSummary], failures_recorded: bool) -> Table {
+    let mut columns = vec![
         Column::words("group"),
         Column::number("attempts"),
         Column::number("share of busy time"),
@@ -203,19 +253,26 @@ fn groups(groups: &[GroupSummary]) -> Table {
         Column::number("SCV"),
         Column::number("median"),
         Column::number("p99"),
-        Column::number("failed"),
     ];
-    let title = match groups.len() {
-        1..=SHOWN_GROUPS => "Groups, by the time for which they held workers".to_owned(),
+    if failures_recorded {
+        columns.push(Column::number("failed"));
+    }
+    let reuse = groups.iter().any(|group| group.reuse_ratio.is_some());
+    if reuse {
+        columns.push(Column::number("reuse"));
+    }
+    let (named, others): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.name != OTHERS);
+    let title = match named.len() {
+        0..=SHOWN_GROUPS => "Groups, by the time for which they held workers".to_owned(),
         many => format!("The {SHOWN_GROUPS} of {many} groups that held workers longest"),
     };
     let mut table = Table::new(title, &columns);
-    for group in groups.iter().take(SHOWN_GROUPS) {
+    for group in named.into_iter().take(SHOWN_GROUPS).chain(others) {
         let quantile = |wanted: f64| {
             let found = group.quantiles.iter().find(|row| row.quantile == wanted);
             found.map_or_else(String::new, value)
         };
-        table.row([
+        let mut row = vec![
             name(&group.name),
             human::count(group.count),
             human::percent(group.share_of_busy_time),
@@ -223,20 +280,27 @@ fn groups(groups: &[GroupSummary]) -> Table {
             human::significant(group.scv, 3),
             quantile(0.5),
             quantile(0.99),
-            human::count(group.failures),
-        ]);
+        ];
+        if failures_recorded {
+            row.push(human::count(group.failures));
+        }
+        if reuse {
+            row.push(group.reuse_ratio.map_or_else(|| "-".to_owned(), human::percent));
+        }
+        table.rows.push(row);
     }
     table
 }
 
-/// A group's name, cut so that the table keeps its width.
+/// A group's name, cut in the middle so that the table keeps its width: names of hosts and paths differ at their ends.
 fn name(name: &str) -> String {
     const LONGEST: usize = 28;
-    let mut short: String = name.chars().take(LONGEST).collect();
-    if short.len() < name.len() {
-        short.push('…');
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST {
+        return name.to_owned();
     }
-    short
+    let (head, tail) = (LONGEST / 2, LONGEST - 1 - LONGEST / 2);
+    letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
 }
 
 fn caps(summary: &Summary) -> Table {

@@ -1,0 +1,242 @@
+//! Bulk reading is reading row by row, whatever the text, the number of threads and the size of a piece.
+
+use super::*;
+use crate::ingest::columns::Columns;
+use crate::ingest::dialect::Dialect;
+use crate::ingest::open::Input;
+use crate::ingest::options::{BadRows, Options};
+use crate::ingest::{Ingested, finish};
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+
+/// How rows are read.
+#[derive(Clone, Copy)]
+enum How {
+    OneByOne,
+    Bulk { threads: usize, piece: usize },
+}
+
+/// Everything that is known of an outcome; a profile by all that it can say.
+fn read(bytes: &[u8], options: &Options, how: How) -> Result<Ingested, IngestError> {
+    let mut collector = Collector::new(options)?;
+    let input = Input::from_reader("x.csv", Box::new(Cursor::new(bytes.to_vec())))?;
+    input.check_text()?;
+    let mut dialect = Dialect::of(&input, options.delimiter, options.no_header, &[])?;
+    let headed = dialect.header.is_some();
+    let columns = Columns::find("x.csv", &mut dialect, options)?;
+    let table = Table { file: "x.csv", columns: &columns, delimiter: dialect.delimiter };
+    let (skipped, line) =
+        if headed { crate::ingest::table::header(&input.head, dialect.delimiter) } else { (0, 1) };
+    let mut source = input.into_stream();
+    std::io::copy(&mut source.by_ref().take(skipped), &mut std::io::sink()).unwrap();
+    match how {
+        How::OneByOne => {
+            let mut records = Records::at_line("x.csv", source, table.delimiter, line);
+            let mut rows = Rows::new(&table, &mut collector);
+            while records.advance()? {
+                rows.row(&records)?;
+            }
+        }
+        How::Bulk { threads, piece } => {
+            read_in(&table, source, line, &mut collector, threads, piece)?;
+        }
+    }
+    finish(collector, "x.csv")
+}
+
+fn assert_same(bytes: &[u8], options: &Options) -> bool {
+    let careful = read(bytes, options, How::OneByOne);
+    for (threads, piece) in [(1, 7), (1, 64), (2, 100), (3, 33), (4, 1000), (2, PIECE)] {
+        let bulk = read(bytes, options, How::Bulk { threads, piece });
+        match (&careful, &bulk) {
+            (Ok(careful), Ok(bulk)) => {
+                assert_eq!(bulk.profile, careful.profile, "{threads} threads, {piece} bytes");
+                assert_eq!(
+                    (bulk.rows, bulk.filtered, &bulk.skipped, &bulk.notices),
+                    (careful.rows, careful.filtered, &careful.skipped, &careful.notices)
+                );
+            }
+            (careful, bulk) => {
+                let error = |of: &Result<Ingested, IngestError>| of.as_ref().err().cloned();
+                assert_eq!(error(bulk), error(careful), "{threads} threads, {piece} bytes");
+            }
+        }
+    }
+    careful.is_ok()
+}
+
+fn group_by(names: &[&str]) -> Options {
+    let max_bad_rows = BadRows::Count(1_000_000);
+    Options {
+        group_by: names.iter().map(|name| (*name).to_owned()).collect(),
+        max_bad_rows,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn every_fixture_is_read_alike() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (name, group) in [
+        ("fixtures/attempts-week.csv.gz", "endpoint"),
+        ("fixtures/hey.csv", "status-code"),
+        ("fixtures/oha.csv", "status"),
+        ("fixtures/jmeter.csv", "label"),
+    ] {
+        // Small pieces of a large file take long, and say no more than the beginning does.
+        let mut bytes = Vec::new();
+        let packed = fs::read(root.join(name)).unwrap();
+        let input = Input::from_reader(name, Box::new(Cursor::new(packed))).unwrap();
+        input.into_stream().take(200_000).read_to_end(&mut bytes).unwrap();
+        assert!(assert_same(&bytes, &group_by(&[])), "{name}");
+        assert!(assert_same(&bytes, &group_by(&[group])), "{name}");
+    }
+}
+
+#[test]
+fn skipped_rows_keep_their_lines_behind_quoted_line_breaks() {
+    let mut text = "\n\nendpoint,duration_ms\r\n".to_owned();
+    for n in 0..300 {
+        text.push_str(match n % 7 {
+            0 => "a,oops\n",
+            1 => "\"b\nb\",12\n",
+            2 => "\n",
+            3 => "c,1,2\r\n",
+            4 => "\"d\",\"7\"\r",
+            5 => "e,1e1\r\n",
+            _ => "a,5.25\n",
+        });
+    }
+    assert!(assert_same(text.as_bytes(), &group_by(&["endpoint"])));
+}
+
+#[test]
+fn more_groups_than_are_told_apart_are_the_same_ones() {
+    let rows: String = (0..4000u32)
+        .map(|n| {
+            format!("{},name{},{}\n", 1_700_000_000 + n / 7, n.wrapping_mul(2_654_435_761) % 400, n % 97)
+        })
+        .collect();
+    assert!(assert_same(format!("ts,endpoint,duration_ms\n{rows}").as_bytes(), &group_by(&["endpoint"])));
+}
+
+#[test]
+fn stamps_out_of_order_give_the_same_gaps() {
+    let row = |n: u64| format!("{},{}\n", 1_700_000_000_000 + n * 10 - (n * n * 7919 % 5000), n % 13);
+    let rows: String = (0..140_000).map(row).collect();
+    let text = format!("ts,duration_ms\n{rows}");
+    let options = group_by(&[]);
+    let careful = read(text.as_bytes(), &options, How::OneByOne).unwrap();
+    let bulk = read(text.as_bytes(), &options, How::Bulk { threads: 3, piece: 5000 }).unwrap();
+    assert!(careful.profile.arrivals().unwrap().interarrival_scv().is_some());
+    assert_eq!(bulk.profile, careful.profile);
+}
+
+#[test]
+fn a_million_blank_lines_are_no_record() {
+    let text = format!("duration_ms\n7\n8\n{}5\nx\n", "\n".repeat(1_200_000));
+    let options = group_by(&[]);
+    let bulk = read(text.as_bytes(), &options, How::Bulk { threads: 2, piece: 1000 }).unwrap();
+    assert_eq!((bulk.rows, bulk.skipped.reasons[0].first[0].line), (4, 1_200_005));
+}
+
+#[test]
+fn phases_of_columns_and_of_labels_are_the_same() {
+    let mut columns = "ts,endpoint,connect_ms,tls_ms,http_ms,duration_ms\n".to_owned();
+    let mut labels = "ts,endpoint,phase,duration_ms\n".to_owned();
+    for n in 0..200u64 {
+        let (endpoint, set_up) = (["a", "b"][n as usize % 2], if n % 5 == 0 { "3.5" } else { "0" });
+        columns.push_str(&format!(
+            "{},{endpoint},{set_up},{},{n},{}\n",
+            1_700_000_000 + n,
+            ["", "0"][n as usize % 2],
+            n + 9
+        ));
+        let label = ["http", "connect", "TLS", "ack", "render"][n as usize % 5];
+        labels.push_str(&format!("{},{endpoint},{label},{n}\n", 1_700_000_000 + n));
+    }
+    let beside = labels.replace("ack", "total");
+    for text in [&columns, &labels, &beside] {
+        for options in [group_by(&[]), group_by(&["endpoint"])] {
+            assert!(assert_same(text.as_bytes(), &options), "{text}");
+        }
+        let read =
+            read(text.as_bytes(), &group_by(&["endpoint"]), How::Bulk { threads: 2, piece: 500 }).unwrap();
+        assert!(read.profile.phases().reuse_ratio(read.profile.count()).is_some(), "{text}");
+    }
+}
+
+const CELLS: &[&str] = &[
+    "1",
+    "0",
+    "12.5",
+    "123.456",
+    "1e2",
+    "1.0E-4",
+    "\"7\"",
+    "\"1,234.5\"",
+    "",
+    "NULL",
+    "-",
+    "-3",
+    "oops",
+    "1.4s",
+    " 8 ",
+    "99999999999",
+    "0.0000001",
+    "00012",
+    "+5",
+    "1,5",
+    "\"a\"\"b\"",
+    "\"x\ny\"",
+    "5\"",
+    "\u{fc}",
+    "1700000000",
+    "1700000000123",
+    "1700000000.25",
+    "2023-11-14T22:13:20Z",
+    "2023-11-14 22:13:21",
+    "2023-11-15T00:00:00.5Z",
+    "200",
+    "503",
+    "timeout",
+    "orders",
+    "billing",
+    "18446744073709551616",
+    "604800001",
+    "123456789012345678901234567890",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn awkward_tables_are_read_alike(
+        rows in prop::collection::vec((prop::collection::vec(prop::sample::select(CELLS), 2..6), 0u8..12), 1..60),
+        options in 0usize..6, delimiter in prop::sample::select(vec![",", ";", "\t"]),
+    ) {
+        let mut text = ["ts", "endpoint", "status", "duration_ms"].join(delimiter) + "\n";
+        for (cells, end) in rows {
+            // Most rows are plain, so that the two ways mix.
+            let plain = ["1700000000", "orders", "200", "12.5"].join(delimiter);
+            let row = if end < 6 { plain } else if end < 9 {
+                let mut four: Vec<&str> = ["1700000001", "billing", "503", "3"].to_vec();
+                four[usize::from(end) % 4] = cells[0];
+                four.join(delimiter)
+            } else { cells.join(delimiter) };
+            text.push_str(&row);
+            text.push_str(["\n", "\r\n", "\r", "\n\n"][usize::from(if end < 9 { end % 2 } else { end % 4 })]);
+        }
+        let options = match options {
+            0 => group_by(&[]),
+            1 => group_by(&["endpoint"]),
+            2 => group_by(&["endpoint", "status"]),
+            3 => Options { filters: vec!["endpoint=orders".parse().unwrap()], ..group_by(&[]) },
+            4 => Options { since_ns: Some(1_700_000_000_000_000_000), until_ns: Some(1_700_000_000_500_000_000), ..group_by(&[]) },
+            _ => Options { timestamp_column: Some("ts".to_owned()), ..group_by(&["status"]) },
+        };
+        let options = Options { delimiter: Some(delimiter.as_bytes()[0]), ..options };
+        assert_same(text.as_bytes(), &options);
+    }
+}
