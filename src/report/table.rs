@@ -42,9 +42,13 @@ pub fn render(report: &Report, style: Style) -> String {
     }
     for explanation in &report.explanations {
         let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", explanation.quantity);
-        let text =
-            format!("{}\n{}\nsource: {}", explanation.formula, explanation.numbers, explanation.source);
-        paragraph(&mut out, &textwrap::indent(&text, "  "), width, Ansi::new());
+        let source = format!("source: {}", explanation.source);
+        for step in [&explanation.formula, &explanation.numbers, &source] {
+            let hanging = options(width).initial_indent("  ").subsequent_indent("    ");
+            for line in textwrap::wrap(step, hanging) {
+                let _ = writeln!(out, "{line}");
+            }
+        }
     }
     let shown = |note: &&Note| !style.quiet || note.severity > Severity::Info;
     for (index, note) in report.notes.iter().filter(shown).enumerate() {
@@ -130,7 +134,7 @@ fn remark(out: &mut String, note: &Note, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Column;
+    use crate::report::{Answer, Column, Explanation};
 
     #[test]
     fn every_line_of_a_wrapped_heading_is_dimmed_and_no_row_is() {
@@ -147,5 +151,22 @@ mod tests {
         assert!(dimmed > 1, "the heading wraps: {out}");
         assert!(lines[dimmed..].iter().all(|line| !line.contains('\u{1b}')), "{out}");
         assert!(lines.iter().any(|line| line.starts_with("> and")) && !out.contains(ROW), "{out}");
+    }
+
+    #[test]
+    fn a_long_source_stays_below_its_quantity() {
+        #[derive(serde::Serialize)]
+        struct Nothing {}
+        let mut report = Report::new("size", Answer::Yes, "1263 workers", &Nothing {}, &Nothing {}).unwrap();
+        report.explanations.push(Explanation {
+            quantity: "mean wait",
+            formula: "W = C\u{b7}S/(N \u{2212} a)".to_owned(),
+            numbers: "0.9 \u{d7} 1.4 s / 3 = 0.42 s".to_owned(),
+            source: "a book with a title so long that it takes more than one line of a narrow terminal",
+        });
+        let shown = render(&report, Style { width: 40, quiet: true });
+        let lines: Vec<&str> = shown.lines().skip(3).collect();
+        assert!(lines.len() > 3 && lines.iter().all(|line| line.starts_with("  ")), "{shown}");
+        assert!(lines[3].starts_with("    "), "what is continued hangs: {shown}");
     }
 }
