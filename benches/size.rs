@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use whsize::queueing::erlang::erlang_b;
-use whsize::sizing::{Demand, Objective, Question, ServiceTime};
+use whsize::sizing::{ArrivalProcess, Demand, Objective, Question, ServiceTime};
 
 /// Name, rate, mean service time, and the load in erlangs.
 const LOADS: [(&str, &str, &str, f64); 3] =
@@ -22,7 +22,7 @@ fn by_recursion(servers: u64, load: f64) -> f64 {
 fn question(rate: &str, mean: &str) -> Question {
     let service = ServiceTime::exponential(mean.parse().unwrap());
     Question {
-        demand: Demand::new(rate.parse().unwrap(), service, 1.0).unwrap(),
+        demand: Demand::new(rate.parse().unwrap(), service, ArrivalProcess::Poisson).unwrap(),
         objectives: vec![Objective::MeanWait("0.5".parse().unwrap())],
         workers: None,
         scenarios: Vec::new(),

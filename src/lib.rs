@@ -35,11 +35,11 @@
 //! The smallest pool that keeps the mean wait of 900 attempts a second, each 1.4 s long, below half a second:
 //!
 //! ```
-//! use whsize::sizing::{Demand, Objective, Question, ServiceTime};
+//! use whsize::sizing::{ArrivalProcess, Demand, Objective, Question, ServiceTime};
 //!
 //! let service = ServiceTime::exponential("1.4".parse()?);
 //! let question = Question {
-//!     demand: Demand::new("900".parse()?, service, 1.0)?,
+//!     demand: Demand::new("900".parse()?, service, ArrivalProcess::Poisson)?,
 //!     objectives: vec![Objective::MeanWait("500ms".parse()?)],
 //!     workers: None,
 //!     scenarios: Vec::new(),

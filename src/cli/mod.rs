@@ -13,6 +13,7 @@ mod pipeline;
 mod plot;
 mod progress;
 mod queue_attributes;
+mod refine;
 mod sandbox;
 mod save;
 mod service;

@@ -8,7 +8,9 @@ use super::values::{
 use anyhow::{Context, Result, bail};
 use whsize::notice::Note;
 use whsize::report::{self, Report};
-use whsize::sizing::{Demand, Objective, Question, Retries, Sample, Scenario};
+use whsize::sizing::{
+    ArrivalProcess, Demand, Objective, PoolSize, Question, Retries, Sample, Scenario, SizingNote,
+};
 use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
 
 /// How the traffic itself is called beside the scenarios.
@@ -22,6 +24,8 @@ const STEADY: &str = "steady";
   whsize size --rate 54000/min --mean 1400ms --wait-quantile p95=5s --max-utilisation 95%
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
   whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
+  whsize size --rate 900 --mean 1.4 --wait 0.5 --batch 10
+  whsize size --profile attempts.csv --rate 900 --wait 0.5 --refine
   whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg
 
 The exit code is 0 where a pool is found. With --workers it is 1 if the pool misses an objective, under the traffic itself or
@@ -35,6 +39,10 @@ pub(crate) struct Args {
     /// Squared coefficient of variation of the times between arrivals (1 is a Poisson stream)
     #[arg(long, value_name = "X", help_heading = "Traffic")]
     arrival_scv: Option<Ratio>,
+    /// Messages that arrive at one moment, such as the fan-out of an event
+    #[arg(long, value_name = "N", value_parser = Count::parse_positive, conflicts_with = "arrival_scv",
+          help_heading = "Traffic")]
+    batch: Option<Count>,
     /// First attempts a second, to be amplified by retries; instead of --rate
     #[arg(long, value_name = "R", value_parser = ArrivalRate::parse_positive, conflicts_with = "rate",
           requires_all = ["failure_share", "max_attempts"], help_heading = "Traffic")]
@@ -90,6 +98,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Objectives, one or more")]
     seed: u64,
 
+    /// Settle the answer by simulation of the service times; --seed is that of its random numbers as well
+    #[arg(long, help_heading = "Objectives, one or more")]
+    refine: bool,
+    /// How long the traffic stays like this; says if the queue does not settle in that time
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Traffic")]
+    peak_length: Option<Seconds>,
+
     #[command(flatten)]
     pub(crate) plot: Plot,
 }
@@ -117,9 +132,17 @@ impl Args {
             sample: service.profile().map(|profile| Sample::of(profile, self.confidence.clone(), self.seed)),
             demand,
         };
-        let answered = question.answer();
+        let refinement = match self.refine {
+            true => super::refine::refine(&question, &service, &self.confidence, self.seed)?,
+            false => None,
+        };
+        let answered = match &refinement {
+            Some(refinement) => question.answer_refined(refinement),
+            None => question.answer(),
+        };
         let mut report = report::size::report(&question, &answered)?;
         report.notes.extend(self.rate_note(&service));
+        report.notes.extend(self.peak_note(&answered.sizing.steady));
         report.notes.extend(service.notes());
         let steady = &answered.sizing.steady;
         self.plot.add(&mut report, || report::size::figure(&question, steady, &question.wait_curve(steady)));
@@ -154,7 +177,7 @@ impl Args {
     }
 
     fn demand(&self, service: &Service) -> Result<Demand> {
-        let arrival_scv = self.arrival_scv.as_ref().map_or(1.0, Ratio::get);
+        let arrivals = self.arrivals();
         let time = service.time.clone();
         if let Some(retries) = self.retries() {
             if service.measured.is_some() && retries.failure_mean.is_some() {
@@ -163,7 +186,7 @@ impl Args {
                      --failure-mean"
                 );
             }
-            return Ok(retries.demand(time, arrival_scv)?);
+            return Ok(retries.demand(time, arrivals)?);
         }
         let Some(rate) = self.rate.clone().or_else(|| service.busiest_rate()) else {
             match &service.measured {
@@ -173,7 +196,15 @@ impl Args {
                 None => bail!("there is no rate; give --rate, such as --rate 900 or --rate 54000/min"),
             }
         };
-        Ok(Demand::new(rate, time, arrival_scv)?)
+        Ok(Demand::new(rate, time, arrivals)?)
+    }
+
+    fn arrivals(&self) -> ArrivalProcess {
+        match (&self.arrival_scv, &self.batch) {
+            (Some(scv), _) => ArrivalProcess::Renewal { scv: scv.get() },
+            (None, Some(size)) => ArrivalProcess::Batches { size: size.get() },
+            (None, None) => ArrivalProcess::Poisson,
+        }
     }
 
     /// Says where the rate comes from, if it was not typed.
@@ -184,6 +215,12 @@ impl Args {
         let rate = service.busiest_rate()?;
         let message = format!("the rate is that of the busiest minute in the profile, {rate}");
         Some(Note::info("rate-from-profile", message).with_hint("give --rate to size for another"))
+    }
+
+    /// Says if the peak is over before its steady state is there.
+    fn peak_note(&self, steady: &PoolSize) -> Option<Note> {
+        let (peak, relaxation_s) = (self.peak_length.as_ref()?.get(), steady.state.relaxation_time_s?);
+        SizingNote::short_peak(peak, relaxation_s).as_ref().map(Note::from)
     }
 
     fn retries(&self) -> Option<Retries> {
@@ -202,7 +239,7 @@ fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {
         None => steady.service.clone(),
     };
     let rate = surge.rate.clone().unwrap_or_else(|| steady.rate.clone());
-    let demand = Demand::new(rate, service, steady.arrival_scv);
+    let demand = Demand::new(rate, service, steady.arrivals);
     let demand = demand.with_context(|| format!("--surge name={}", surge.name))?;
     Ok(Scenario { name: surge.name.clone(), demand })
 }

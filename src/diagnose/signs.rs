@@ -1,7 +1,7 @@
 //! What an observation says, one question a function; the limits are conventions with their reasons.
 
 use super::Observation;
-use crate::sizing::{Demand, ServiceTime};
+use crate::sizing::{ArrivalProcess, Demand, ServiceTime};
 use crate::units::{ArrivalRate, Exact, Seconds, human};
 
 /// From this share of the workers on, all of them count as busy: a pool that must keep up is rarely seen at exactly
@@ -205,6 +205,6 @@ impl<'a> Signs<'a> {
 /// The smallest stable pool, on exact decimals.
 fn workers_needed(seen: &Observation) -> Option<u64> {
     let service = ServiceTime::exponential(seen.mean.clone()?);
-    let demand = Demand::new(seen.rate.clone()?, service, 1.0).ok()?;
+    let demand = Demand::new(seen.rate.clone()?, service, ArrivalProcess::Poisson).ok()?;
     Exact::floor(&demand.load())?.checked_add(1)
 }

@@ -185,7 +185,7 @@ pub(super) mod tests {
     use super::super::events::{Bulk, Priority};
     use super::super::partners::tests::class;
     use super::*;
-    use crate::sizing::{Retries, ServiceTime};
+    use crate::sizing::{ArrivalProcess, Retries, ServiceTime};
 
     pub(crate) fn delivery(objective: Objective, workers: &str) -> Delivery {
         Delivery {
@@ -239,7 +239,7 @@ pub(super) mod tests {
             max_attempts: 1,
             failure_mean: None,
         }
-        .demand(ServiceTime::exponential("1.4".parse().unwrap()), 1.0)
+        .demand(ServiceTime::exponential("1.4".parse().unwrap()), ArrivalProcess::Poisson)
         .unwrap();
         let broker = |held: &str| Broker {
             visibility_timeout: "30".parse().unwrap(),

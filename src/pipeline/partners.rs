@@ -1,7 +1,7 @@
 //! Who is delivered to: partners, large and small, and what their endpoints are like.
 
 use super::share::apportion;
-use crate::sizing::{Demand, DemandError, Retries, ServiceTime, attempts_per_message};
+use crate::sizing::{ArrivalProcess, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 use crate::units::{ArrivalRate, Count, Exact, Seconds, Share, human};
 
 /// The most partners that are planned for.
@@ -196,7 +196,7 @@ impl Partners {
     /// If the service time of an attempt is zero or out of range.
     pub fn attempts(&self, class: &Class) -> Result<Demand, DemandError> {
         let one = a_second(Exact::one(), self.max_attempts)?;
-        self.retries(class, one).demand(class.service.clone(), 1.0)
+        self.retries(class, one).demand(class.service.clone(), ArrivalProcess::Poisson)
     }
 
     /// Attempts that a delivery to a class takes on average: 1 + retries.
@@ -223,7 +223,7 @@ impl Partners {
                 continue;
             }
             let rate = a_second(deliveries_per_s * share, self.max_attempts)?;
-            demands.push(self.retries(class, rate).demand(class.service.clone(), 1.0)?);
+            demands.push(self.retries(class, rate).demand(class.service.clone(), ArrivalProcess::Poisson)?);
         }
         superpose(demands)
     }
@@ -250,7 +250,7 @@ fn superpose(demands: Vec<Demand>) -> Result<Demand, DemandError> {
     };
     let second_moment = demands.iter().map(second_moment).sum::<f64>() / rate.to_f64();
     let scv = (second_moment / (mean.get() * mean.get()) - 1.0).max(0.0);
-    Demand::new(a_second(rate, 1)?, ServiceTime::with_scv(mean, scv), 1.0)
+    Demand::new(a_second(rate, 1)?, ServiceTime::with_scv(mean, scv), ArrivalProcess::Poisson)
 }
 
 fn listed_and_spread(named: Vec<Named>, spread: Option<Spread>) -> Result<Vec<Partner>, PartnersError> {

@@ -1,7 +1,7 @@
 //! One partner's queue: its concurrency, its throttle, its own wait.
 
 use super::partners::Limits;
-use crate::queueing::{Pool, staffing};
+use crate::queueing::{ArrivalProcess, Pool, ServiceShape, WaitModel, staffing};
 use crate::sizing::Demand;
 use crate::units::{ArrivalRate, Count, Exact, Seconds};
 
@@ -15,8 +15,8 @@ const MOST_CONCURRENCY: u64 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueKind {
     service_mean_s: f64,
-    /// (ca² + cs²)/2 with Poisson arrivals.
-    variability: f64,
+    /// How the workers wait, by the shape of the service law.
+    model: WaitModel,
     /// The most attempts at once; `None` where nothing bounds them.
     most_concurrency: Option<u64>,
     /// Attempts a second that the partner accepts.
@@ -41,7 +41,7 @@ impl QueueKind {
         let bounds = [limits.concurrency.map(Count::get), by_rate, ordered_keys.map(Count::get)];
         let mut kind = QueueKind {
             service_mean_s: attempts.service.mean.get(),
-            variability: attempts.variability(),
+            model: attempts.wait_model(),
             most_concurrency: bounds.into_iter().flatten().min(),
             throttle_per_s: limits.rate.as_ref().map(ArrivalRate::get),
             ordered_keys: ordered_keys.map(Count::get),
@@ -143,29 +143,34 @@ impl QueueKind {
         self.most_concurrency.unwrap_or(MOST_CONCURRENCY)
     }
 
-    /// The throttle passes attempts at even intervals, an M/D/1 queue (whose wait Allen–Cunneen gives exactly); the
+    /// The throttle passes attempts at even intervals, an M/D/1 queue; the
     /// workers behind it are an M/G/c queue, and an ordered key is an M/G/1 queue of its own.
     fn wait_of(&self, workers: u64, rate: f64) -> Option<f64> {
         let throttle = match self.throttle_per_s {
-            Some(throttle) => mean_wait(1, rate, 1.0 / throttle, 0.5)?,
+            Some(throttle) => mean_wait(1, rate, 1.0 / throttle, &even_intervals())?,
             None => 0.0,
         };
-        let pool = mean_wait(workers, rate, self.service_mean_s, self.variability)?;
+        let pool = mean_wait(workers, rate, self.service_mean_s, &self.model)?;
         let key = match self.ordered_keys {
-            Some(keys) => mean_wait(1, rate / keys as f64, self.service_mean_s, self.variability)?,
+            Some(keys) => mean_wait(1, rate / keys as f64, self.service_mean_s, &self.model)?,
             None => 0.0,
         };
         Some(throttle + pool.max(key))
     }
 }
 
-fn mean_wait(workers: u64, rate: f64, service_mean_s: f64, variability: f64) -> Option<f64> {
+/// Every attempt holds a throttle for the same time.
+fn even_intervals() -> WaitModel {
+    WaitModel::new(ServiceShape::gamma(0.0), ArrivalProcess::Poisson)
+}
+
+fn mean_wait(workers: u64, rate: f64, service_mean_s: f64, model: &WaitModel) -> Option<f64> {
     let load = rate * service_mean_s;
     if load <= 0.0 {
         return Some(0.0);
     }
-    let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s, variability };
-    pool.waiting().map(|waiting| waiting.mean_s())
+    let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s };
+    model.waiting(&pool).map(|waiting| waiting.mean_s())
 }
 
 fn ceil_at_least_one(load: &Exact) -> u64 {

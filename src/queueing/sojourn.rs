@@ -30,11 +30,13 @@ impl Sojourn {
         Sojourn { waiting, service: cut(service) }
     }
 
-    /// P(W + S > t) = P(S > t) + P(W > 0)·∫₀ᵗ e^{−(t−x)/c} dP(S ≤ x), c the mean of the conditional wait.
+    /// P(W + S > t) = P(S > t) + ∫₀ᵗ P(W > t−x) dP(S ≤ x), the wait in its exponential parts.
     #[must_use]
     pub fn share_beyond(&self, seconds: f64) -> f64 {
-        let after = waits_after(&self.service, seconds, self.waiting.conditional_mean_s);
-        self.service.share_beyond(seconds) + self.waiting.probability * after
+        let part = |(share, wait): (f64, f64)| {
+            if share > 0.0 { share * waits_after(&self.service, seconds, wait) } else { 0.0 }
+        };
+        self.service.share_beyond(seconds) + self.waiting.parts().into_iter().map(part).sum::<f64>()
     }
 
     /// The time, in seconds, that a share `quantile` of arrivals does not exceed.
@@ -131,7 +133,7 @@ fn cells(law: &ServiceLaw, mean_s: f64, deviation: f64) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    const WAITING: Waiting = Waiting { probability: 0.5, conditional_mean_s: 2.0 };
+    const WAITING: Waiting = Waiting::exponential(0.5, 2.0);
 
     fn p95(law: &ServiceLaw) -> f64 {
         Sojourn::new(WAITING, law).quantile_s(0.95)
@@ -141,7 +143,7 @@ mod tests {
     fn with_one_worker_the_sojourn_is_exponential() {
         // M/M/1: the sojourn is exponential with mean S/(1−ρ).
         let (rho, mean_s) = (0.75, 2.0);
-        let waiting = Waiting { probability: rho, conditional_mean_s: mean_s / (1.0 - rho) };
+        let waiting = Waiting::exponential(rho, mean_s / (1.0 - rho));
         for quantile in [0.1, 0.5, 0.95, 0.999] {
             let expected = -mean_s / (1.0 - rho) * f64::ln(1.0 - quantile);
             let found = Sojourn::new(waiting, &ServiceLaw::Exponential { mean_s }).quantile_s(quantile);
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn where_hardly_anybody_waits_the_sojourn_is_the_service() {
         for conditional_mean_s in [1e-2, 1e-3, 1e-6, 1e-12] {
-            let waiting = Waiting { probability: 1e-6, conditional_mean_s };
+            let waiting = Waiting::exponential(1e-6, conditional_mean_s);
             let sojourn = Sojourn::new(waiting, &ServiceLaw::Exponential { mean_s: 1.4 });
             for quantile in [0.5, 0.95, 0.999] {
                 let service = -1.4 * f64::ln(1.0 - quantile);
@@ -231,7 +233,7 @@ mod tests {
                 (0.02, ServiceLaw::TwoMoment { mean_s: 30.0, scv: 0.0 }),
             ],
         };
-        let sojourn = Sojourn::new(Waiting { probability: 1e-9, conditional_mean_s: 1e-3 }, &mix);
+        let sojourn = Sojourn::new(Waiting::exponential(1e-9, 1e-3), &mix);
         assert!((sojourn.quantile_s(0.95) / (0.001 * (0.98f64 / 0.03).ln()) - 1.0).abs() < 1e-3);
         assert!((sojourn.quantile_s(0.99) - 30.0).abs() < 1e-3);
     }

@@ -18,7 +18,7 @@ impl Question {
     /// The curve on which the steady answer lies.
     #[must_use]
     pub fn wait_curve(&self, answer: &PoolSize) -> WaitCurve {
-        let load = Load::new(&self.demand);
+        let load = Load::new(&self.demand).refined(answer.refined.as_ref());
         // 70% utilisation is far away from the other rules, and would press them into a corner.
         let near = answer.comparison.iter().filter(|row| row.rule != Rule::FixedUtilisation);
         let floor = answer.smallest_stable_workers;
@@ -31,20 +31,24 @@ impl Question {
             even.chain(steep).map(|beyond| floor + (beyond.round() as u64).min(span)).collect();
         workers.sort_unstable();
         workers.dedup();
-        let wait = |workers: u64| Some((workers, load.pool(workers).waiting()?.mean_s()));
+        let wait = |workers: u64| Some((workers, load.waiting(workers)?.mean_s()));
         WaitCurve { points: workers.into_iter().filter_map(wait).collect() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Demand, Objective, ServiceTime};
+    use super::super::{ArrivalProcess, Demand, Objective, ServiceTime};
     use super::*;
 
     fn question(rate: &str, mean: &str) -> Question {
         Question {
-            demand: Demand::new(rate.parse().unwrap(), ServiceTime::exponential(mean.parse().unwrap()), 1.0)
-                .unwrap(),
+            demand: Demand::new(
+                rate.parse().unwrap(),
+                ServiceTime::exponential(mean.parse().unwrap()),
+                ArrivalProcess::Poisson,
+            )
+            .unwrap(),
             objectives: vec![Objective::MeanWait("0.5".parse().unwrap())],
             workers: None,
             scenarios: Vec::new(),

@@ -1,7 +1,7 @@
 //! What arrives, and how long each arrival occupies a worker.
 
 use crate::profile::ServiceProfile;
-use crate::queueing::ServiceLaw;
+use crate::queueing::{ArrivalProcess, ServiceLaw, ServiceShape, WaitModel};
 use crate::units::{ArrivalRate, Exact, Seconds, Share, human};
 
 /// The largest offered load that is answered, in erlangs. Ten billion busy workers are a slip in a unit.
@@ -89,8 +89,8 @@ pub struct Demand {
     pub rate: ArrivalRate,
     /// How long each occupies a worker.
     pub service: ServiceTime,
-    /// Squared coefficient of variation of the times between arrivals; 1 for a Poisson stream.
-    pub arrival_scv: f64,
+    /// How the attempts arrive.
+    pub arrivals: ArrivalProcess,
     /// The first attempts and their failures behind the rate, where it was not measured at the queue.
     pub retries: Option<Retries>,
 }
@@ -130,7 +130,11 @@ impl Demand {
     ///
     /// # Errors
     /// If the rate or the mean is zero, or the load beyond ten billion erlangs.
-    pub fn new(rate: ArrivalRate, service: ServiceTime, arrival_scv: f64) -> Result<Self, DemandError> {
+    pub fn new(
+        rate: ArrivalRate,
+        service: ServiceTime,
+        arrivals: ArrivalProcess,
+    ) -> Result<Self, DemandError> {
         if rate.is_zero() {
             return Err(DemandError::Nothing { what: "rate" });
         }
@@ -140,7 +144,7 @@ impl Demand {
         if rate.offered_load(&service.mean) > Exact::whole(LARGEST_LOAD) {
             return Err(DemandError::LoadTooLarge { rate: rate.to_string(), mean: service.mean.to_string() });
         }
-        Ok(Demand { rate, service, arrival_scv, retries: None })
+        Ok(Demand { rate, service, arrivals, retries: None })
     }
 
     /// The offered load a = λS, in erlangs, exact (J. D. C. Little 1961: the mean number of busy workers).
@@ -149,10 +153,22 @@ impl Demand {
         self.rate.offered_load(&self.service.mean)
     }
 
-    /// (ca² + cs²)/2, the factor of the mean wait over that of Erlang C.
+    /// (ca² + cs²)/2, the factor of the mean wait over that of Erlang C as the pool saturates.
     #[must_use]
     pub fn variability(&self) -> f64 {
-        f64::midpoint(self.arrival_scv, self.service.scv)
+        f64::midpoint(self.arrivals.dispersion(), self.service.scv)
+    }
+
+    /// The shape of the service law.
+    #[must_use]
+    pub fn shape(&self) -> ServiceShape {
+        ServiceShape::of(&self.service.law, self.service.scv)
+    }
+
+    /// How a pool waits under this traffic.
+    #[must_use]
+    pub fn wait_model(&self) -> WaitModel {
+        WaitModel::new(self.shape(), self.arrivals)
     }
 
     /// The same traffic at another rate.
@@ -160,7 +176,7 @@ impl Demand {
     /// # Errors
     /// As [`Demand::new`].
     pub fn at_rate(&self, rate: ArrivalRate) -> Result<Self, DemandError> {
-        Demand::new(rate, self.service.clone(), self.arrival_scv)
+        Demand::new(rate, self.service.clone(), self.arrivals)
     }
 }
 
@@ -198,7 +214,7 @@ impl Retries {
     ///
     /// # Errors
     /// If the amplified rate or load is out of range.
-    pub fn demand(&self, service: ServiceTime, arrival_scv: f64) -> Result<Demand, DemandError> {
+    pub fn demand(&self, service: ServiceTime, arrivals: ArrivalProcess) -> Result<Demand, DemandError> {
         let rate =
             ArrivalRate::new(self.first_attempt_rate.exact() * &self.amplification()).ok_or_else(|| {
                 DemandError::RateTooLarge {
@@ -212,7 +228,7 @@ impl Retries {
             }
             _ => service,
         };
-        Ok(Demand { retries: Some(self.clone()), ..Demand::new(rate, service, arrival_scv)? })
+        Ok(Demand { retries: Some(self.clone()), ..Demand::new(rate, service, arrivals)? })
     }
 
     fn mixed(&self, success: &ServiceTime, failure_mean: &Seconds) -> Option<ServiceTime> {
@@ -268,15 +284,18 @@ mod tests {
         );
         assert_eq!(retries("100", "0", 8).amplification(), Exact::one());
         assert_eq!(retries("100", "1", 8).amplification(), Exact::whole(8));
-        let demand =
-            retries("900", "20%", 2).demand(ServiceTime::exponential("1.4".parse().unwrap()), 1.0).unwrap();
+        let demand = retries("900", "20%", 2)
+            .demand(ServiceTime::exponential("1.4".parse().unwrap()), ArrivalProcess::Poisson)
+            .unwrap();
         assert_eq!(demand.rate, "1080".parse().unwrap());
     }
 
     #[test]
     fn slow_failures_raise_the_mean_and_the_variability() {
         let failing = Retries { failure_mean: Some("30".parse().unwrap()), ..retries("10", "2%", 1) };
-        let demand = failing.demand(ServiceTime::exponential("0.2".parse().unwrap()), 1.0).unwrap();
+        let demand = failing
+            .demand(ServiceTime::exponential("0.2".parse().unwrap()), ArrivalProcess::Poisson)
+            .unwrap();
         // The webhook mix of the oracle: 98% exponential at 0.2 s and 2% at 30 s.
         assert_eq!(demand.service.mean, "0.796".parse().unwrap());
         assert!((demand.service.scv - 55.940_481_301).abs() < 1e-8, "{}", demand.service.scv);
@@ -290,9 +309,12 @@ mod tests {
     fn a_load_that_is_a_slip_of_the_unit_is_refused() {
         let slow = ServiceTime::exponential("1d".parse().unwrap());
         assert!(matches!(
-            Demand::new("1e9".parse().unwrap(), slow.clone(), 1.0),
+            Demand::new("1e9".parse().unwrap(), slow.clone(), ArrivalProcess::Poisson),
             Err(DemandError::LoadTooLarge { .. })
         ));
-        assert_eq!(Demand::new("0".parse().unwrap(), slow, 1.0), Err(DemandError::Nothing { what: "rate" }));
+        assert_eq!(
+            Demand::new("0".parse().unwrap(), slow, ArrivalProcess::Poisson),
+            Err(DemandError::Nothing { what: "rate" })
+        );
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn workers_interval(
 /// The demand with another mean and SCV of its service time.
 fn replicate(demand: &Demand, mean_s: f64, scv: f64) -> Option<Demand> {
     let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
-    Demand::new(demand.rate.clone(), service, demand.arrival_scv).ok()
+    Demand::new(demand.rate.clone(), service, demand.arrivals).ok()
 }
 
 /// Mean and SCV of each redrawn sample, scaled so that the sample itself has the exact mean.
@@ -115,7 +115,7 @@ fn strata(values: &[(f64, u64)]) -> Vec<Stratum> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queueing::ServiceLaw;
+    use crate::queueing::{ArrivalProcess, ServiceLaw};
     use rand_distr::Exp1;
 
     /// A sample of an exponential law with mean 1 s, at 100/s: 100 erlangs.
@@ -128,7 +128,7 @@ mod tests {
             values.iter().map(|(value, _)| value * value).sum::<f64>() / attempts as f64 / (mean * mean)
                 - 1.0;
         let service = ServiceTime::with_scv(Seconds::from_f64(mean).unwrap(), scv);
-        let demand = Demand::new("100".parse().unwrap(), service, 1.0).unwrap();
+        let demand = Demand::new("100".parse().unwrap(), service, ArrivalProcess::Poisson).unwrap();
         (demand, Sample { values, confidence: "95%".parse().unwrap(), seed: 1 })
     }
 
@@ -142,7 +142,7 @@ mod tests {
             law: ServiceLaw::Exponential { mean_s: 1.0 },
             ..ServiceTime::exponential("1".parse().unwrap())
         };
-        let answer = Load::new(&Demand::new("100".parse().unwrap(), exact, 1.0).unwrap())
+        let answer = Load::new(&Demand::new("100".parse().unwrap(), exact, ArrivalProcess::Poisson).unwrap())
             .smallest_for_all(&objectives());
         assert_eq!(answer, 102);
         let covered = (0..60)

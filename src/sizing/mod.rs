@@ -2,17 +2,20 @@
 //!
 //! Ceilings and stability are decided on the exact load; the waits come from [`crate::queueing`].
 
+mod accuracy;
 mod curve;
 mod demand;
 mod interval;
 mod notes;
 mod objective;
 mod pool_size;
+mod refinement;
 mod rules;
 mod size;
 mod solve;
 mod sustained;
 
+pub use crate::queueing::ArrivalProcess;
 pub use curve::WaitCurve;
 pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 pub use interval::Sample;
@@ -21,6 +24,7 @@ pub use objective::Objective;
 pub use pool_size::{
     Constraint, NEVER_SETTLES_S, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
 };
+pub use refinement::Refinement;
 pub use rules::{Rule, RuleRow};
 pub use size::{Answered, Question, Scenario};
 pub use solve::{Model, smallest_workers};

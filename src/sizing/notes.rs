@@ -10,10 +10,6 @@ const LITTLE_HEADROOM: f64 = 0.05;
 /// A queue that takes longer than this to settle, in seconds, is worth a word.
 const LONG_RELAXATION_S: f64 = 300.0;
 
-/// Above this SCV of the service time the two-moment formula is known to over-estimate by more than a quarter at
-/// moderate load (exact hyperexponential cases, `fixtures/oracle/mgc_exact.csv`).
-const WIDE_SCV: f64 = 10.0;
-
 /// N − a below this part of a is within the rounding of floats.
 const ROUNDING: f64 = 1e-12;
 
@@ -47,11 +43,8 @@ pub enum SizingNote {
         /// The answer.
         required_workers: u64,
     },
-    /// The variability is so wide that two moments do not tell the wait well.
-    TwoMomentsAreFew {
-        /// cs².
-        scv: f64,
-    },
+    /// No error is known of the formula in this regime.
+    NeedsSimulation,
     /// The answer lies outside the utilisation that sizing guides ask for.
     OutsideTheBand {
         /// The pool.
@@ -65,6 +58,20 @@ pub enum SizingNote {
     SlowToSettle {
         /// The time in which a disturbance falls to 1/e, in seconds.
         relaxation_s: f64,
+    },
+    /// The peak is over before its steady state is there.
+    ShortPeak {
+        /// Its length, in seconds.
+        peak_s: f64,
+        /// The time in which a disturbance falls to 1/e, in seconds.
+        relaxation_s: f64,
+    },
+    /// Simulation used up its arrivals before the answer was settled.
+    NotSettled {
+        /// The pools that it leaves open.
+        interval: [u64; 2],
+        /// Arrivals simulated.
+        arrivals: u64,
     },
     /// The given pool has no steady state.
     Overloaded {
@@ -126,6 +133,13 @@ pub enum SizingNote {
 }
 
 impl SizingNote {
+    /// Remarks on a peak of `peak_s` seconds, where it is shorter than three times the `relaxation_s` of its queue:
+    /// until then a twentieth of the way is still to go.
+    #[must_use]
+    pub fn short_peak(peak_s: f64, relaxation_s: f64) -> Option<Self> {
+        (peak_s < 3.0 * relaxation_s).then_some(SizingNote::ShortPeak { peak_s, relaxation_s })
+    }
+
     /// Every remark that applies.
     #[must_use]
     pub(super) fn all(question: &Question, sizing: &Sizing) -> Vec<Self> {
@@ -136,6 +150,12 @@ impl SizingNote {
         notes.extend(fragility(question, steady));
         notes.extend(variability(question, steady));
         notes.extend(band(question, steady));
+        if let Some(refined) = steady.refined.as_ref().filter(|refined| !refined.settled) {
+            notes.push(SizingNote::NotSettled {
+                interval: refined.workers_interval,
+                arrivals: refined.arrivals,
+            });
+        }
         if let Some(relaxation_s) =
             steady.state.relaxation_time_s.filter(|&seconds| seconds > LONG_RELAXATION_S)
         {
@@ -233,8 +253,8 @@ fn variability(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
             required_workers: steady.required_workers,
         });
     }
-    if question.demand.service.scv > WIDE_SCV {
-        notes.push(SizingNote::TwoMomentsAreFew { scv: question.demand.service.scv });
+    if steady.model_error.is_none() && steady.refined.is_none() {
+        notes.push(SizingNote::NeedsSimulation);
     }
     notes
 }
@@ -290,14 +310,11 @@ impl From<&SizingNote> for Note {
                     ),
                 )
             }
-            SizingNote::TwoMomentsAreFew { scv } => Note::warning(
-                "two-moments-are-few",
-                format!(
-                    "at an SCV of {} two moments do not determine the wait: the formula over-estimates it, by about \
-                     15% for a timeout-shaped mix near saturation and by more at a lower load",
-                    human::significant(*scv, 3)
-                ),
-            ),
+            SizingNote::NeedsSimulation => Note::warning(
+                "needs-simulation",
+                "the error of the formula is not known for such arrivals and service times",
+            )
+            .with_hint("let --refine settle it by simulation"),
             SizingNote::OutsideTheBand { workers, utilisation, band } => Note::info(
                 "busier-than-guides-advise",
                 format!(
@@ -320,6 +337,25 @@ impl From<&SizingNote> for Note {
                     human::duration(*relaxation_s)
                 ),
             ),
+            SizingNote::ShortPeak { peak_s, relaxation_s } => Note::info(
+                "peak-shorter-than-relaxation",
+                format!(
+                    "a peak of {} is over before the queue settles, which takes about {}: its waits stay below these \
+                     if it starts from an idle pool",
+                    human::duration(*peak_s),
+                    human::duration(3.0 * relaxation_s)
+                ),
+            ),
+            SizingNote::NotSettled { interval: [low, high], arrivals } => Note::warning(
+                "not-settled",
+                format!(
+                    "{} leave the pool open between {} and {} workers",
+                    human::counted(*arrivals, "simulated arrival"),
+                    human::count(*low),
+                    human::count(*high)
+                ),
+            )
+            .with_hint("a lower --confidence asks for less, and --headroom makes the pool less sensitive"),
             SizingNote::Overloaded { workers, smallest_stable, growth_per_s } => Note::error(
                 "overloaded",
                 match growth_per_s {

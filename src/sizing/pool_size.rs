@@ -1,7 +1,7 @@
 //! The answer: a pool's size, what it achieves, and how fragile that is. Documented once; every output reads it.
 
 use super::rules::RuleRow;
-use super::{Model, Objective};
+use super::{Model, Objective, Refinement};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,6 +106,13 @@ pub struct PoolSize {
     pub workers_interval: Option<[u64; 2]>,
     /// The formula behind the waits.
     pub model: Model,
+    /// The known relative error of the mean wait in this regime, from the lowest to the highest; absent where nothing is
+    /// known of it and the answer needs simulation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_error: Option<[f64; 2]>,
+    /// What simulation settled, where it was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refined: Option<Refinement>,
     /// The objective that demands the most workers, or `stability`.
     pub binding_constraint: String,
     /// Every objective with what the pool achieves.

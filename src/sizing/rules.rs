@@ -46,7 +46,7 @@ pub struct RuleRow {
 impl RuleRow {
     pub(super) fn new(rule: Rule, load: &Load, workers: u64) -> Self {
         let pool = load.pool(workers);
-        let waiting = pool.waiting();
+        let waiting = load.waiting(workers);
         RuleRow {
             rule,
             workers,

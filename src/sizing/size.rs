@@ -1,5 +1,6 @@
 //! From a question to its answer: the smallest pool, or a verdict on the one given.
 
+use super::accuracy::known_error;
 use super::demand::LARGEST_LOAD;
 use super::interval::{Sample, workers_interval};
 use super::pool_size::{
@@ -8,7 +9,7 @@ use super::pool_size::{
 use super::rules::{Rule, RuleRow};
 use super::solve::{Load, Model};
 use super::sustained::Sustained;
-use super::{Demand, Objective, SizingNote};
+use super::{Demand, Objective, Refinement, SizingNote};
 use crate::queueing::{Sojourn, transient};
 use crate::units::Exact;
 
@@ -58,21 +59,40 @@ impl Question {
     /// Sizes the pool, or judges the one that is given.
     #[must_use]
     pub fn answer(&self) -> Answered {
-        let steady = self.pool_size(&self.demand, self.sample.as_ref());
+        self.answered(None)
+    }
+
+    /// The answer with the steady traffic settled by simulation.
+    #[must_use]
+    pub fn answer_refined(&self, refinement: &Refinement) -> Answered {
+        self.answered(Some(refinement))
+    }
+
+    fn answered(&self, refinement: Option<&Refinement>) -> Answered {
+        let steady = self.pool_size(&self.demand, self.sample.as_ref(), refinement);
         let scenarios = self.scenarios.iter().map(|scenario| ScenarioSize {
             name: scenario.name.clone(),
             rate_per_s: scenario.demand.rate.get(),
             mean_s: scenario.demand.service.mean.get(),
-            size: self.pool_size(&scenario.demand, None),
+            size: self.pool_size(&scenario.demand, None, None),
         });
         let sizing = Sizing { scenarios: scenarios.collect(), steady };
         let notes = SizingNote::all(self, &sizing);
         Answered { sizing, notes }
     }
 
-    fn pool_size(&self, demand: &Demand, sample: Option<&Sample>) -> PoolSize {
-        let load = Load::new(demand);
-        let each: Vec<u64> = self.objectives.iter().map(|objective| load.smallest_for(objective)).collect();
+    fn pool_size(
+        &self,
+        demand: &Demand,
+        sample: Option<&Sample>,
+        refinement: Option<&Refinement>,
+    ) -> PoolSize {
+        let load = Load::new(demand).refined(refinement);
+        let mut each: Vec<u64> =
+            self.objectives.iter().map(|objective| load.smallest_for(objective)).collect();
+        if let Some(refined) = refinement {
+            settle(&mut each, &self.objectives, refined.workers);
+        }
         let required_workers = each.iter().copied().fold(load.smallest_stable(), u64::max);
         let workers = self.workers.unwrap_or(required_workers);
         let erlang_c_workers = load.textbook().smallest_for_all(&self.objectives);
@@ -83,7 +103,7 @@ impl Question {
             .objectives
             .iter()
             .zip(each)
-            .map(|(objective, least)| constraint(&load, workers, objective, least))
+            .map(|(objective, least)| constraint(&load, workers, objective, least, refinement.is_some()))
             .collect();
         let state = self.state(demand, &load, workers);
         let rules = [
@@ -96,7 +116,8 @@ impl Question {
             (Rule::FixedUtilisation, fixed),
         ];
         let (band_low, band_high) = (load.at_utilisation(950).1, load.at_utilisation(850).0);
-        let sustained = Sustained::of(demand, workers, &self.objectives);
+        let model = Model::of(demand);
+        let sustained = Sustained::of(demand, load.model(), workers, &self.objectives);
         PoolSize {
             offered_load_erlangs: load.erlangs.to_f64(),
             smallest_stable_workers: load.smallest_stable(),
@@ -107,8 +128,13 @@ impl Question {
             erlang_c_workers,
             workers,
             required_workers,
-            workers_interval: sample.and_then(|sample| workers_interval(demand, &self.objectives, sample)),
-            model: Model::of(demand),
+            workers_interval: interval(
+                sample.and_then(|sample| workers_interval(demand, &self.objectives, sample)),
+                refinement,
+            ),
+            model,
+            model_error: known_error(demand, model),
+            refined: refinement.cloned(),
             binding_constraint: binding(&constraints, load.smallest_stable())
                 .map_or_else(|| STABILITY.to_owned(), |constraint| constraint.objective.clone()),
             meets_objective: state.stable && constraints.iter().all(|constraint| constraint.met),
@@ -123,7 +149,7 @@ impl Question {
 
     fn state(&self, demand: &Demand, load: &Load, workers: u64) -> PoolState {
         let pool = load.pool(workers);
-        let waiting = pool.waiting();
+        let waiting = load.waiting(workers);
         let mut asked: Vec<f64> = QUANTILES.into();
         asked.extend(self.objectives.iter().filter_map(|objective| match objective {
             Objective::WaitQuantile(quantile, _) => Some(quantile.get()),
@@ -150,7 +176,7 @@ impl Question {
                 workers,
                 pool.slack,
                 pool.service_mean_s,
-                pool.variability,
+                demand.variability(),
             ),
         }
     }
@@ -175,20 +201,41 @@ impl Question {
             rate_factor: factor.to_f64(),
             stable: pool.is_stable(),
             utilisation: pool.utilisation(),
-            wait_mean_s: pool.waiting().map(|waiting| waiting.mean_s()),
+            wait_mean_s: risen.waiting(workers).map(|waiting| waiting.mean_s()),
             workers: risen.smallest_for_all(&self.objectives),
         }
     }
 }
 
+/// The interval that the sample leaves open, moved to the pool that simulation settled and at least as wide as its own.
+fn interval(sampled: Option<[u64; 2]>, refinement: Option<&Refinement>) -> Option<[u64; 2]> {
+    let Some(refined) = refinement else { return sampled };
+    let [low, high] = refined.workers_interval;
+    let moved = |workers: u64| (workers + refined.workers).saturating_sub(refined.formula_workers);
+    Some(sampled.map_or([low, high], |sampled| [moved(sampled[0]).min(low), moved(sampled[1]).max(high)]))
+}
+
+/// Gives the objective on the wait that demands the most the pool that simulation settled; no other one demands more.
+fn settle(each: &mut [u64], objectives: &[Objective], workers: u64) {
+    let on_wait: Vec<usize> = (0..each.len()).filter(|&at| objectives[at].limits_the_wait()).collect();
+    let most = on_wait.iter().copied().max_by_key(|&at| each[at]);
+    for at in on_wait {
+        each[at] = if Some(at) == most { workers } else { each[at].min(workers) };
+    }
+}
+
 /// What becomes of an objective whose smallest pool is `least`.
-fn constraint(load: &Load, workers: u64, objective: &Objective, least: u64) -> Constraint {
+fn constraint(load: &Load, workers: u64, objective: &Objective, least: u64, settled: bool) -> Constraint {
     let pool = load.pool(workers);
     Constraint {
         objective: objective.name(),
         limit: objective.limit(),
-        achieved: pool.waiting().map(|waiting| objective.achieved(&pool, &waiting)),
-        met: load.is_met_by(workers, objective),
+        achieved: load.waiting(workers).map(|waiting| objective.achieved(&pool, &waiting)),
+        met: if settled && objective.limits_the_wait() {
+            workers >= least
+        } else {
+            load.is_met_by(workers, objective)
+        },
         workers: least,
         asked: objective.clone(),
     }

@@ -1,8 +1,8 @@
 //! The inverse: from a demand and objectives to the smallest pool.
 
 use super::objective::has_square_root_slack;
-use super::{Demand, Objective};
-use crate::queueing::{Pool, Waiting, staffing};
+use super::{Demand, Objective, Refinement};
+use crate::queueing::{ArrivalProcess, Pool, ServiceShape, WaitModel, Waiting, staffing};
 use crate::units::Exact;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,24 +16,30 @@ pub enum Model {
     /// Poisson arrivals and exponential service: exact.
     #[serde(rename = "M/M/N (Erlang C)")]
     ErlangC,
-    /// Poisson arrivals and general service: Erlang C scaled by (1 + cs²)/2.
-    #[serde(rename = "M/G/N (Allen-Cunneen)")]
-    GeneralService,
-    /// General arrivals and service: Erlang C scaled by (ca² + cs²)/2.
-    #[serde(rename = "G/G/N (Allen-Cunneen)")]
+    /// Poisson arrivals and service more variable than exponential, by its first three moments.
+    #[serde(rename = "M/H2/N (three moments)")]
+    ThreeMoments,
+    /// Poisson arrivals and service less variable than exponential, by its first two moments.
+    #[serde(rename = "M/G/N (two moments)")]
+    TwoMoments,
+    /// ArrivalProcess one by one that are more or less even than Poisson, by their variability.
+    #[serde(rename = "G/G/N (peakedness)")]
     GeneralArrivals,
+    /// ArrivalProcess in batches.
+    #[serde(rename = "MX/G/N (batches)")]
+    Batches,
 }
 
 impl Model {
     /// The model that a demand calls for.
     #[must_use]
     pub fn of(demand: &Demand) -> Self {
-        if demand.arrival_scv != 1.0 {
-            Model::GeneralArrivals
-        } else if demand.service.scv != 1.0 {
-            Model::GeneralService
-        } else {
-            Model::ErlangC
+        match demand.arrivals {
+            ArrivalProcess::Batches { size } if size > 1 => Model::Batches,
+            ArrivalProcess::Renewal { scv } if scv != 1.0 => Model::GeneralArrivals,
+            _ if demand.shape() == ServiceShape::EXPONENTIAL => Model::ErlangC,
+            _ if demand.service.scv > 1.0 => Model::ThreeMoments,
+            _ => Model::TwoMoments,
         }
     }
 }
@@ -49,21 +55,26 @@ pub fn smallest_workers(demand: &Demand, objectives: &[Objective]) -> u64 {
 pub(super) struct Load {
     pub(super) erlangs: Exact,
     service_mean_s: f64,
-    variability: f64,
+    model: WaitModel,
 }
 
 impl Load {
     pub(super) fn new(demand: &Demand) -> Self {
-        Load {
-            erlangs: demand.load(),
-            service_mean_s: demand.service.mean.get(),
-            variability: demand.variability(),
+        Load { erlangs: demand.load(), service_mean_s: demand.service.mean.get(), model: demand.wait_model() }
+    }
+
+    /// The load with waits as a simulation of one pool found them.
+    pub(super) fn refined(mut self, refinement: Option<&Refinement>) -> Self {
+        if let Some(refined) = refinement {
+            let pool = self.pool(refined.workers);
+            self.model = self.model.calibrated(&pool, refined.wait_probability, refined.wait_mean_s);
         }
+        self
     }
 
     /// The same load as a textbook sees it: Poisson arrivals, exponential service.
     pub(super) fn textbook(&self) -> Self {
-        Load { variability: 1.0, ..self.clone() }
+        Load { model: WaitModel::textbook(), ..self.clone() }
     }
 
     /// `workers` under this load, with the slack from exact arithmetic.
@@ -73,13 +84,16 @@ impl Load {
             Some(slack) => slack.to_f64(),
             None => -self.erlangs.minus(&available).unwrap_or_else(Exact::zero).to_f64(),
         };
-        Pool {
-            workers,
-            load: self.erlangs.to_f64(),
-            slack,
-            service_mean_s: self.service_mean_s,
-            variability: self.variability,
-        }
+        Pool { workers, load: self.erlangs.to_f64(), slack, service_mean_s: self.service_mean_s }
+    }
+
+    pub(super) fn model(&self) -> &WaitModel {
+        &self.model
+    }
+
+    /// How `workers` wait under this load; `None` where they cannot carry it.
+    pub(super) fn waiting(&self, workers: u64) -> Option<Waiting> {
+        self.model.waiting(&self.pool(workers))
     }
 
     /// The smallest pool that has a steady state: ⌊a⌋ + 1.
@@ -93,12 +107,12 @@ impl Load {
             return self.smallest_by_load(objective);
         }
         // The limit formula costs nothing and lands within a few workers; the exact one settles the rest.
-        self.search(self.roughly_smallest_for(objective), objective, Pool::waiting)
+        self.search(self.roughly_smallest_for(objective), objective, WaitModel::waiting)
     }
 
     /// The same for an objective on the wait, with waits by the limit formula.
     fn roughly_smallest_for(&self, objective: &Objective) -> u64 {
-        self.search(self.square_root(&Exact::thousandths(1_500)), objective, Pool::roughly)
+        self.search(self.square_root(&Exact::thousandths(1_500)), objective, WaitModel::roughly)
     }
 
     /// The same for an objective that only compares the load with the workers: exact.
@@ -108,10 +122,15 @@ impl Load {
         staffing::smallest(floor, CEILING, floor, met).unwrap_or(CEILING)
     }
 
-    fn search(&self, guess: u64, objective: &Objective, wait: fn(&Pool) -> Option<Waiting>) -> u64 {
+    fn search(
+        &self,
+        guess: u64,
+        objective: &Objective,
+        wait: fn(&WaitModel, &Pool) -> Option<Waiting>,
+    ) -> u64 {
         let meets = |workers| {
             let pool = self.pool(workers);
-            wait(&pool).is_some_and(|waiting| objective.is_met(&pool, &waiting))
+            wait(&self.model, &pool).is_some_and(|waiting| objective.is_met(&pool, &waiting))
         };
         staffing::smallest(self.smallest_stable(), CEILING, guess, meets).unwrap_or(CEILING)
     }
@@ -139,7 +158,7 @@ impl Load {
         pool.is_stable()
             && objective
                 .is_met_exactly(&self.erlangs, workers)
-                .or_else(|| pool.waiting().map(|waiting| objective.is_met(&pool, &waiting)))
+                .or_else(|| self.model.waiting(&pool).map(|waiting| objective.is_met(&pool, &waiting)))
                 .unwrap_or(false)
     }
 

@@ -1,7 +1,7 @@
 //! What a given pool sustains at most.
 
 use super::{Demand, Objective};
-use crate::queueing::{Pool, staffing};
+use crate::queueing::{Pool, WaitModel, staffing};
 
 /// The largest rate, and the largest mean service time, at which a given pool still meets every objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,12 +13,12 @@ pub(super) struct Sustained {
 }
 
 impl Sustained {
-    pub(super) fn of(demand: &Demand, workers: u64, objectives: &[Objective]) -> Self {
-        let (rate, mean_s, variability) =
-            (demand.rate.get(), demand.service.mean.get(), demand.variability());
+    pub(super) fn of(demand: &Demand, model: &WaitModel, workers: u64, objectives: &[Objective]) -> Self {
+        let (rate, mean_s) = (demand.rate.get(), demand.service.mean.get());
         let holds = |load: f64, service_mean_s: f64| {
-            let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s, variability };
-            pool.waiting()
+            let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s };
+            model
+                .waiting(&pool)
                 .is_some_and(|waiting| objectives.iter().all(|objective| objective.is_met(&pool, &waiting)))
         };
         let most = workers as f64;

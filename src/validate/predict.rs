@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::records::Record;
 use crate::dispatch::tally::Tally;
 use crate::simulate::{Arrivals, Bucket, Horizon, Law, Run, Scenario, WarmUp, simulate};
-use crate::sizing::{Demand, Question};
+use crate::sizing::{ArrivalProcess, Demand, Question};
 use crate::units::{ArrivalRate, Seconds};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -121,7 +121,7 @@ fn empirical(service: &Tally) -> Option<Law> {
 fn steady(plan: &Plan, run: &LevelRun, attempts_per_s: f64, mean_s: f64) -> Option<crate::sizing::PoolSize> {
     let service = plan.service.stretched_to(Seconds::from_f64(mean_s)?);
     let question = Question {
-        demand: Demand::new(ArrivalRate::from_f64(attempts_per_s)?, service, 1.0).ok()?,
+        demand: Demand::new(ArrivalRate::from_f64(attempts_per_s)?, service, ArrivalProcess::Poisson).ok()?,
         objectives: Vec::new(),
         workers: Some(run.workers as u64),
         scenarios: Vec::new(),

@@ -1,6 +1,6 @@
 //! `whsize simulate`.
 
-mod scenario;
+pub(super) mod scenario;
 
 use super::output::Output;
 use super::service::{Service, ServiceArgs};
@@ -12,7 +12,7 @@ use std::time::Instant;
 use whsize::report::simulate::{Compared, Inputs, Predicted};
 use whsize::report::{self, Report};
 use whsize::simulate::{self, Horizon, Law, Run, Scenario, WarmUp};
-use whsize::sizing::{Demand, Question, ServiceTime};
+use whsize::sizing::{ArrivalProcess, Demand, Question, ServiceTime};
 use whsize::units::{ArrivalRate, Count, Seconds, Share, human};
 
 /// The length of a replication, where none is given: so many relaxation times, and arrivals within these bounds.
@@ -203,7 +203,7 @@ impl Args {
         };
         let Some(rate) = ArrivalRate::from_f64(rate_per_s) else { return Ok(None) };
         let question = Question {
-            demand: Demand::new(rate, time, 1.0)?,
+            demand: Demand::new(rate, time, ArrivalProcess::Poisson)?,
             objectives: Vec::new(),
             workers: Some(self.workers.get()),
             scenarios: Vec::new(),

@@ -62,7 +62,7 @@ pub(super) fn law(
 }
 
 /// Resamples a profile: its histogram, with its exact mean and second moment.
-fn empirical(profile: &ServiceProfile) -> Result<Law> {
+pub(crate) fn empirical(profile: &ServiceProfile) -> Result<Law> {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let buckets: Vec<Bucket> = profile
         .buckets()

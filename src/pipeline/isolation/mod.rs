@@ -12,7 +12,7 @@ use super::{Events, Partners};
 use crate::simulate::{
     Arrivals, Block, Class, ClassOutcome, Error, Horizon, Law, Run, Scenario, Simulated, WarmUp, simulate,
 };
-use crate::sizing::{Demand, Objective, smallest_workers};
+use crate::sizing::{ArrivalProcess, Demand, Objective, smallest_workers};
 use crate::units::{ArrivalRate, Count, Exact, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -189,7 +189,7 @@ impl Case<'_> {
     fn usual_demand(&self, partners: &Partners, class: &super::Class) -> Option<Demand> {
         let first = self.partner_rate / partners.attempts_per_delivery(class);
         let rate = ArrivalRate::from_f64(first)?;
-        partners.retries(class, rate).demand(class.service.clone(), 1.0).ok()
+        partners.retries(class, rate).demand(class.service.clone(), ArrivalProcess::Poisson).ok()
     }
 
     fn run(&self) -> Run {
@@ -300,7 +300,7 @@ mod tests {
     use super::super::partners::tests::{class, zipf};
     use super::super::queues::tests::queues;
     use super::*;
-    use crate::queueing::Pool;
+    use crate::queueing::{Pool, WaitModel};
 
     const CHANCE: Chance = Chance { seed: 1, threads: NonZeroUsize::MIN };
 
@@ -329,8 +329,8 @@ mod tests {
     /// p99 of M/M/N.
     fn textbook(workers: u64, load: f64) -> f64 {
         let slack = workers as f64 - load;
-        let pool = Pool { workers, load, slack, service_mean_s: 0.3, variability: 1.0 };
-        pool.waiting().unwrap().quantile_s(0.99)
+        let pool = Pool { workers, load, slack, service_mean_s: 0.3 };
+        WaitModel::textbook().waiting(&pool).unwrap().quantile_s(0.99)
     }
 
     fn near(found: f64, expected: f64, tolerance: f64) {

@@ -7,8 +7,8 @@ pub use figure::figure;
 use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::notice::Note;
 use crate::sizing::{
-    Answered, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, PoolSize, QuantileValue, Question, Rule,
-    Sizing,
+    Answered, ArrivalProcess, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, PoolSize, QuantileValue,
+    Question, Refinement, Rule, Sizing,
 };
 use crate::units::{Seconds, human};
 use serde::Serialize;
@@ -20,6 +20,8 @@ struct Inputs<'a> {
     service_mean_s: f64,
     service_scv: f64,
     arrival_scv: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<u64>,
     service_basis: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts_measured: Option<u64>,
@@ -97,7 +99,11 @@ fn inputs(question: &Question) -> Inputs<'_> {
         rate_per_s: question.demand.rate.get(),
         service_mean_s: service.mean.get(),
         service_scv: service.scv,
-        arrival_scv: question.demand.arrival_scv,
+        arrival_scv: question.demand.arrivals.dispersion(),
+        batch: match question.demand.arrivals {
+            ArrivalProcess::Batches { size } => Some(size),
+            _ => None,
+        },
         service_basis,
         attempts_measured,
         objectives: question
@@ -243,7 +249,10 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
             format!("below {rate} at this service time, or below {mean} at this rate"),
         ));
     }
-    rows.push(fact("model", model(steady.model).to_owned()));
+    if let Some(refined) = &steady.refined {
+        rows.push(fact("settled by simulation", settled(refined)));
+    }
+    rows.push(fact("model", format!("{}; {}", model(steady.model), known_error(steady.model_error))));
     Section::Facts { title: "Basis", rows }
 }
 
@@ -294,8 +303,39 @@ fn binding(steady: &PoolSize) -> String {
 fn model(model: Model) -> &'static str {
     match model {
         Model::ErlangC => "M/M/N, Erlang C",
-        Model::GeneralService => "M/G/N, Erlang C scaled by (1 + SCV)/2 (Allen-Cunneen)",
-        Model::GeneralArrivals => "G/G/N, Erlang C scaled by (arrival SCV + service SCV)/2 (Allen-Cunneen)",
+        Model::ThreeMoments => "M/H2/N with the first three moments of the service time",
+        Model::TwoMoments => "M/G/N with the first two moments of the service time",
+        Model::GeneralArrivals => "G/G/N by the peakedness of the arrivals",
+        Model::Batches => "arrivals in batches, MX/M/N corrected for the service time",
+    }
+}
+
+fn settled(refined: &Refinement) -> String {
+    let [low, high] = refined.workers_interval;
+    let between = if low == high {
+        String::new()
+    } else {
+        format!(", {} to {}", human::count(low), human::count(high))
+    };
+    format!(
+        "{} ({} by the formula{between}; {} service, {})",
+        human::counted(refined.workers, "worker"),
+        human::count(refined.formula_workers),
+        refined.service,
+        human::counted(refined.arrivals, "arrival"),
+    )
+}
+
+fn known_error(error: Option<[f64; 2]>) -> String {
+    match error {
+        None => "its error here is not known".to_owned(),
+        Some([low, high]) if low == high => "exact".to_owned(),
+        Some([low, high]) => format!(
+            "mean wait within {}{} to +{} of exact",
+            if low < 0.0 { "\u{2212}" } else { "" },
+            human::percent(low.abs()),
+            human::percent(high)
+        ),
     }
 }
 

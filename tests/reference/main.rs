@@ -1,10 +1,12 @@
 //! The solver against reference values of 20 digits and more, and the laws that it must obey at any load.
 #![allow(clippy::unwrap_used, reason = "a test may fail by unwrapping")]
 
+mod accuracy;
+
 use proptest::prelude::*;
-use whsize::queueing::Pool;
 use whsize::queueing::erlang::{erlang_b, erlang_c};
-use whsize::sizing::{Demand, Objective, Question, ServiceTime, Sizing};
+use whsize::queueing::{Pool, WaitModel};
+use whsize::sizing::{ArrivalProcess, Demand, Objective, Question, ServiceTime, Sizing};
 use whsize::units::{ArrivalRate, Seconds};
 
 /// The project's own promise for loads up to 10⁷ erlangs.
@@ -21,11 +23,11 @@ fn erlang_b_and_c_match_50_digit_values() {
     for record in csv::Reader::from_path(path).unwrap().into_deserialize::<(u64, f64, f64, f64, f64)>() {
         let (servers, load, b, c, mean_wait) = record.unwrap();
         let slack = servers as f64 - load;
-        let pool = Pool { workers: servers, load, slack, service_mean_s: 1.0, variability: 1.0 };
+        let pool = Pool { workers: servers, load, slack, service_mean_s: 1.0 };
         for (name, found, expected) in [
             ("B", erlang_b(servers, load), b),
             ("C", erlang_c(servers, load, slack), c),
-            ("mean wait", pool.waiting().unwrap().mean_s(), mean_wait),
+            ("mean wait", WaitModel::textbook().waiting(&pool).unwrap().mean_s(), mean_wait),
         ] {
             let error = relative_error(found, expected);
             assert!(error <= RELATIVE, "{name} at N = {servers}, a = {load}: {found} {expected} ({error:e})");
@@ -37,7 +39,7 @@ fn erlang_b_and_c_match_50_digit_values() {
 
 fn sized(load: f64, objectives: &[Objective], workers: Option<u64>) -> Sizing {
     let service = ServiceTime::exponential(Seconds::from_f64(1.0).unwrap());
-    let demand = Demand::new(ArrivalRate::from_f64(load).unwrap(), service, 1.0).unwrap();
+    let demand = Demand::new(ArrivalRate::from_f64(load).unwrap(), service, ArrivalProcess::Poisson).unwrap();
     Question { demand, objectives: objectives.to_vec(), workers, scenarios: Vec::new(), sample: None }
         .answer()
         .sizing
@@ -77,8 +79,8 @@ proptest! {
     fn more_workers_never_wait_longer(load in load(), extra in 1u64..2000) {
         let workers = load as u64 + extra;
         let wait = |workers: u64| {
-            let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s: 1.0, variability: 1.0 };
-            pool.waiting().unwrap()
+            let pool = Pool { workers, load, slack: workers as f64 - load, service_mean_s: 1.0 };
+            WaitModel::textbook().waiting(&pool).unwrap()
         };
         let (fewer, more) = (wait(workers), wait(workers + 1));
         // Two neighbours of a large pool may be closer than rounding.

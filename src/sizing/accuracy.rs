@@ -1,0 +1,29 @@
+//! How far the formula behind an answer is known to be off.
+
+use super::{Basis, Demand, Model};
+
+/// Above this SCV the law of rare long services matters as much as its moments.
+const WIDE_SCV: f64 = 5.0;
+
+/// Above this SCV a wait cannot be told from two moments: laws that share them differ by half and more.
+const MOST_SCV_OF_TWO_MOMENTS: f64 = 10.0;
+
+/// The known relative error of a mean wait, from the lowest to the highest, by the comparisons in `docs/accuracy.md`;
+/// `None` where nothing is known of it and the answer needs simulation.
+#[must_use]
+pub(super) fn known_error(demand: &Demand, model: Model) -> Option<[f64; 2]> {
+    let measured = matches!(demand.service.basis, Basis::Measured { .. });
+    let scv = demand.service.scv;
+    match model {
+        Model::ErlangC => Some([0.0, 0.0]),
+        Model::TwoMoments => Some([-0.05, 0.05]),
+        Model::ThreeMoments if !demand.shape().is_within_reach() => None,
+        Model::ThreeMoments if measured && scv <= WIDE_SCV => Some([-0.15, 0.15]),
+        Model::ThreeMoments if measured => Some([-0.15, 0.5]),
+        Model::ThreeMoments if scv <= MOST_SCV_OF_TWO_MOMENTS => Some([-0.1, 0.5]),
+        Model::ThreeMoments => None,
+        Model::Batches if demand.shape() == crate::queueing::ServiceShape::EXPONENTIAL => Some([0.0, 0.0]),
+        Model::Batches if scv <= WIDE_SCV => Some([-0.15, 0.15]),
+        Model::Batches | Model::GeneralArrivals => None,
+    }
+}
