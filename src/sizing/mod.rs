@@ -22,7 +22,8 @@ pub use interval::Sample;
 pub use notes::SizingNote;
 pub use objective::Objective;
 pub use pool_size::{
-    Constraint, NEVER_SETTLES_S, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing,
+    Constraint, ErlangC, NEVER_SETTLES_S, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow,
+    Sizing,
 };
 pub use refinement::Refinement;
 pub use rules::{Rule, RuleRow};

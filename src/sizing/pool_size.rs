@@ -78,6 +78,15 @@ pub struct SensitivityRow {
     pub workers: u64,
 }
 
+/// What Erlang C says of a pool, as if service were exponential and arrivals Poisson.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ErlangC {
+    /// C, the share of arrivals that wait.
+    pub wait_probability: f64,
+    /// Mean wait in seconds.
+    pub wait_mean_s: f64,
+}
+
 /// A pool's size with everything that is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PoolSize {
@@ -97,6 +106,9 @@ pub struct PoolSize {
     pub utilisation_band_workers: Option<[u64; 2]>,
     /// The pool that meets the objectives if service is exponential and arrivals are Poisson.
     pub erlang_c_workers: u64,
+    /// What Erlang C says of `workers`; absent where the pool is unstable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub erlang_c: Option<ErlangC>,
     /// The pool that the other fields describe: the smallest that meets the objectives, or the one given.
     pub workers: u64,
     /// The smallest pool that meets the objectives.

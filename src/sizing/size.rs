@@ -4,7 +4,7 @@ use super::accuracy::known_error;
 use super::demand::LARGEST_LOAD;
 use super::interval::{Sample, workers_interval};
 use super::pool_size::{
-    Constraint, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing, binding,
+    Constraint, ErlangC, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing, binding,
 };
 use super::rules::{Rule, RuleRow};
 use super::solve::{Load, Model};
@@ -126,6 +126,10 @@ impl Question {
             fixed_utilisation_workers: fixed,
             utilisation_band_workers: (band_low <= band_high).then_some([band_low, band_high]),
             erlang_c_workers,
+            erlang_c: load.textbook().waiting(workers).map(|waiting| ErlangC {
+                wait_probability: waiting.probability,
+                wait_mean_s: waiting.mean_s(),
+            }),
             workers,
             required_workers,
             workers_interval: interval(

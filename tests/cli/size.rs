@@ -402,6 +402,69 @@ fn a_remedy_of_ingest_comes_with_the_way_to_apply_it() {
     assert!(output.stderr.contains(&format!("whsize ingest {path} ... --save")), "{output:?}");
 }
 
+#[test]
+fn messages_that_arrive_together_need_the_pool_of_the_exact_batch_queue() {
+    for (batch, workers, model) in
+        [(1, 1263.0, "M/M/N (Erlang C)"), (10, 1273.0, "MX/G/N (batches)"), (50, 1311.0, "MX/G/N (batches)")]
+    {
+        let output = run_json(&format!("size --rate 900 --mean 1.4 --wait 0.5 --batch {batch}"));
+        assert_eq!((output.number("workers"), output.field("model")), (workers, model.into()));
+        assert_eq!(output.number("erlang_c_workers"), 1263.0);
+        assert_matches("size", &output.json());
+    }
+    let both = run("size --rate 900 --mean 1.4 --wait 0.5 --batch 10 --arrival-scv 2");
+    assert!(both.code == 2 && both.stdout.is_empty() && both.stderr.contains("--arrival-scv"), "{both:?}");
+}
+
+#[test]
+fn a_model_is_named_with_the_error_that_is_known_of_it() {
+    let exact = run_json("size --rate 900 --mean 1.4 --wait 0.5");
+    assert_eq!(exact.field("model_error"), serde_json::json!([0.0, 0.0]));
+    let known = run_json("size --rate 900 --mean 1.4 --scv 4 --wait 0.5");
+    assert_eq!(known.field("model"), "M/H2/N (three moments)");
+    assert!(known.number("model_error.1") > 0.0);
+    let unknown = run_json("size --rate 900 --mean 1.4 --scv 100 --wait 0.5");
+    assert!(unknown.json()["result"].get("model_error").is_none());
+    assert!(unknown.json()["notes"].to_string().contains("needs-simulation"));
+    assert!(run("size --rate 900 --mean 1.4 --scv 100 --wait 0.5").stdout.contains("--refine"));
+}
+
+/// 5 a second of 1 s: 7 workers wait 0.162 s on average, 6 wait 0.588 s.
+#[test]
+fn simulation_settles_the_answer_and_the_exit_code() {
+    let found = run_json("size --rate 5 --mean 1 --wait 0.5 --refine");
+    assert_eq!((found.code, found.number("workers"), found.number("refined.workers")), (0, 7.0, 7.0));
+    assert_eq!(found.number("refined.formula_workers"), 7.0);
+    assert_eq!(found.field("refined.settled"), true);
+    assert_eq!(found.number("wait_mean_s"), found.number("refined.wait_mean_s"));
+    let (low, high) =
+        (found.number("refined.wait_mean_interval_s.0"), found.number("refined.wait_mean_interval_s.1"));
+    assert!(low < 0.1621 && 0.1621 < high && high - low < 0.02, "{low} {high}");
+    assert_matches("size", &found.json());
+    for (workers, code) in [(6, 1), (7, 0), (9, 0)] {
+        let judged = run_json(&format!("size --rate 5 --mean 1 --wait 0.5 --workers {workers} --refine"));
+        assert_eq!((judged.code, judged.number("required_workers")), (code, 7.0), "{workers}");
+    }
+    let shown = run("size --rate 5 --mean 1 --wait 0.5 --refine").stdout;
+    assert!(
+        shown.contains("settled by simulation") && shown.contains("7 workers (7 by the formula"),
+        "{shown}"
+    );
+    let exact = run_json("size --rate 5 --mean 1 --max-utilisation 70% --refine");
+    assert!(exact.json()["result"].get("refined").is_none(), "nothing there is to be settled");
+}
+
+#[test]
+fn a_peak_too_short_for_its_steady_state_is_said_to_be() {
+    let notes = |peak: &str| {
+        run_json(&format!("size --rate 900 --mean 1.4 --wait 0.5 --peak-length {peak}")).json()["notes"]
+            .to_string()
+    };
+    // The queue of 1263 workers settles with a time constant of 785 s.
+    assert!(notes("10m").contains("peak-shorter-than-relaxation"));
+    assert!(!notes("2h").contains("peak-shorter-than-relaxation"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -435,11 +498,13 @@ proptest! {
     }
 }
 
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 13] = [
     "--rate",
     "--mean",
     "--scv",
     "--arrival-scv",
+    "--batch",
+    "--peak-length",
     "--wait",
     "--wait-quantile",
     "--wait-probability",
