@@ -4,6 +4,7 @@ use super::demand::values;
 use super::solve::Load;
 use super::{Demand, Objective, ServiceTime};
 use crate::profile::ServiceProfile;
+use crate::queueing::ServiceShape;
 use crate::units::{Seconds, Share};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Poisson};
@@ -46,9 +47,14 @@ pub(super) fn workers_interval(
     sample: &Sample,
 ) -> Option<[u64; 2]> {
     let replicates = resampled(sample, demand.service.mean.get());
+    let third = demand.shape().third;
     let mut loads = replicates
         .into_iter()
-        .map(|(mean_s, scv)| Some(Load::new(&replicate(demand, mean_s, scv)?)))
+        .map(|(mean_s, scv)| {
+            // The shape of the tail is that of the whole sample: a third moment varies too much to be drawn.
+            let shape = ServiceShape { scv, third };
+            Some(Load::shaped(&replicate(demand, mean_s, scv)?, shape))
+        })
         .collect::<Option<Vec<Load>>>()?;
     // The load orders the answers but for their variability; the rough answer orders them with it.
     loads.sort_by_cached_key(|load| load.roughly_smallest_for_all(objectives));

@@ -60,7 +60,13 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn new(demand: &Demand) -> Self {
-        Load { erlangs: demand.load(), service_mean_s: demand.service.mean.get(), model: demand.wait_model() }
+        Load::shaped(demand, demand.shape())
+    }
+
+    /// The load of a demand whose service law has another shape than its own.
+    pub(super) fn shaped(demand: &Demand, shape: ServiceShape) -> Self {
+        let model = WaitModel::new(shape, demand.arrivals);
+        Load { erlangs: demand.load(), service_mean_s: demand.service.mean.get(), model }
     }
 
     /// The load with waits as a simulation of one pool found them.
