@@ -97,7 +97,7 @@ impl WaitModel {
         self.correction.as_ref().map_or(0.5, |correction| correction.overlap())
     }
 
-    /// ArrivalProcess other than Poisson. In the limit of large pools the number of busy workers is normal with the
+    /// Arrivals other than Poisson. In the limit of large pools the number of busy workers is normal with the
     /// peakedness as its variance over its mean, which moves P(W>0) (D. L. Jagerman, "Nonstationary blocking in
     /// telephone traffic", Bell System Technical Journal 54, 1975; W. Whitt, "A diffusion approximation for the G/GI/n/m
     /// queue", Operations Research 52, 2004); the conditional wait is that of Erlang C times (ca² + cs²)/2 as the pool

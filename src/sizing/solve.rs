@@ -22,10 +22,10 @@ pub enum Model {
     /// Poisson arrivals and service less variable than exponential, by its first two moments.
     #[serde(rename = "M/G/N (two moments)")]
     TwoMoments,
-    /// ArrivalProcess one by one that are more or less even than Poisson, by their variability.
+    /// Arrivals one by one that are more or less even than Poisson, by their variability.
     #[serde(rename = "G/G/N (peakedness)")]
     GeneralArrivals,
-    /// ArrivalProcess in batches.
+    /// Arrivals in batches.
     #[serde(rename = "MX/G/N (batches)")]
     Batches,
 }
