@@ -13,6 +13,7 @@ mod pipeline;
 mod plot;
 mod progress;
 mod queue_attributes;
+mod rate_profile;
 mod refine;
 mod sandbox;
 mod save;

@@ -6,12 +6,16 @@ use super::values::{
     QuantileLimit, Surge, headroom, max_attempts, pool, quantile_limit, seed, surge, utilisation,
 };
 use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
 use whsize::notice::Note;
 use whsize::report::{self, Report};
 use whsize::sizing::{
-    ArrivalProcess, Demand, Objective, PoolSize, Question, Retries, Sample, Scenario, SizingNote,
+    ArrivalProcess, Demand, Objective, PoolSize, Question, RateProfile, Retries, Sample, Scenario, SizingNote,
 };
 use whsize::units::{ArrivalRate, Count, Ratio, Seconds, Share};
+
+/// The intervals of a rate profile, where none are asked for.
+const USUAL_INTERVAL_S: f64 = 3_600.0;
 
 /// How the traffic itself is called beside the scenarios.
 const STEADY: &str = "steady";
@@ -26,6 +30,7 @@ const STEADY: &str = "steady";
   whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
   whsize size --rate 900 --mean 1.4 --wait 0.5 --batch 10
   whsize size --profile attempts.csv --rate 900 --wait 0.5 --refine
+  whsize size --rate-profile day.csv --interval 1h --mean 1.4 --wait 0.5
   whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg
 
 The exit code is 0 where a pool is found. With --workers it is 1 if the pool misses an objective, under the traffic itself or
@@ -36,6 +41,13 @@ pub(crate) struct Args {
     rate: Option<ArrivalRate>,
     #[command(flatten, next_help_heading = "Traffic")]
     service: ServiceArgs,
+    /// A rate that moves, as CSV of time,rate: a pool for each interval, and the peak; instead of --rate
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "first_attempt_rate"], help_heading = "Traffic")]
+    rate_profile: Option<PathBuf>,
+    /// Length of the intervals of --rate-profile (1h), or of a schedule from the arrivals of --profile
+    #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, conflicts_with_all = ["rate", "first_attempt_rate"],
+          help_heading = "Traffic")]
+    interval: Option<Seconds>,
     /// Squared coefficient of variation of the times between arrivals (1 is a Poisson stream)
     #[arg(long, value_name = "X", help_heading = "Traffic")]
     arrival_scv: Option<Ratio>,
@@ -124,7 +136,8 @@ impl Args {
                 "there is no service time; give --mean, such as --mean 1.4, or measured ones with --profile FILE"
             );
         };
-        let demand = self.demand(&service)?;
+        let moving = self.moving_rate(&service)?;
+        let demand = self.demand(&service, moving.as_ref())?;
         let question = Question {
             objectives,
             workers: self.workers.map(Count::get),
@@ -136,10 +149,15 @@ impl Args {
             true => super::refine::refine(&question, &service, &self.confidence, self.seed)?,
             false => None,
         };
-        let answered = match &refinement {
+        let mut answered = match &refinement {
             Some(refinement) => question.answer_refined(refinement),
             None => question.answer(),
         };
+        if let Some(moving) = &moving {
+            let interval_s = self.interval.as_ref().map_or(USUAL_INTERVAL_S, Seconds::get);
+            let schedule = moving.schedule(&question.demand, &question.objectives, interval_s)?;
+            answered.sizing.schedule = Some(schedule);
+        }
         let mut report = report::size::report(&question, &answered)?;
         report.notes.extend(self.rate_note(&service));
         report.notes.extend(self.peak_note(&answered.sizing.steady));
@@ -176,7 +194,7 @@ impl Args {
         all.into_iter().flatten().chain(quantiles).collect()
     }
 
-    fn demand(&self, service: &Service) -> Result<Demand> {
+    fn demand(&self, service: &Service, moving: Option<&RateProfile>) -> Result<Demand> {
         let arrivals = self.arrivals();
         let time = service.time.clone();
         if let Some(retries) = self.retries() {
@@ -187,6 +205,9 @@ impl Args {
                 );
             }
             return Ok(retries.demand(time, arrivals)?);
+        }
+        if let Some(moving) = moving {
+            return Ok(Demand::new(moving.peak(&time)?, time, arrivals)?);
         }
         let Some(rate) = self.rate.clone().or_else(|| service.busiest_rate()) else {
             match &service.measured {
@@ -207,10 +228,32 @@ impl Args {
         }
     }
 
+    /// The rate that moves, where one is given: in a file, or by the arrivals of the profile.
+    fn moving_rate(&self, service: &Service) -> Result<Option<RateProfile>> {
+        if let Some(path) = &self.rate_profile {
+            return super::rate_profile::read(path).map(Some);
+        }
+        if self.interval.is_none() {
+            return Ok(None);
+        }
+        let Some(arrivals) = service.profile().and_then(|profile| profile.arrivals()) else {
+            bail!(
+                "there is no rate that moves: --interval cuts a --rate-profile FILE, or the arrivals of a --profile that \
+                 has time stamps"
+            );
+        };
+        super::rate_profile::of_arrivals(arrivals).map(Some)
+    }
+
     /// Says where the rate comes from, if it was not typed.
     fn rate_note(&self, service: &Service) -> Option<Note> {
         if self.rate.is_some() || self.first_attempt_rate.is_some() {
             return None;
+        }
+        if self.rate_profile.is_some() || self.interval.is_some() {
+            let message =
+                "the rate is the constant one that keeps as much under way as the busiest moment does";
+            return Some(Note::info("rate-of-the-peak", message));
         }
         let rate = service.busiest_rate()?;
         let message = format!("the rate is that of the busiest minute in the profile, {rate}");

@@ -10,6 +10,7 @@ mod constant;
 mod correction;
 pub mod erlang;
 mod linear;
+mod offered;
 mod service;
 mod shape;
 mod sojourn;
@@ -20,6 +21,7 @@ mod wait_model;
 mod waiting;
 
 pub use arrival_process::ArrivalProcess;
+pub use offered::MeanUpTo;
 pub use service::ServiceLaw;
 pub use shape::ServiceShape;
 pub use sojourn::Sojourn;

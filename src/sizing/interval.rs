@@ -3,7 +3,7 @@
 use super::demand::values;
 use super::solve::Load;
 use super::{Demand, Objective, ServiceTime};
-use crate::profile::ServiceProfile;
+use crate::profile::{Block, NS_PER_SECOND, ServiceProfile};
 use crate::queueing::ServiceShape;
 use crate::units::{Seconds, Share};
 use rand::SeedableRng;
@@ -17,11 +17,16 @@ const REPLICATES: usize = 1_000;
 /// far below the spread between attempts.
 const MOST_STRATA: usize = 400;
 
+/// With fewer blocks of time than this their spread says little, and single values are drawn instead.
+const FEWEST_BLOCKS: usize = 20;
+
 /// The measured attempts behind a service time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Values in seconds with their counts, rising.
     pub values: Vec<(f64, u64)>,
+    /// The attempts of each block of time, where their order is known and there are enough blocks to resample.
+    pub blocks: Vec<TimedBlock>,
     /// How sure the interval is.
     pub confidence: Share,
     /// The seed of the drawing.
@@ -32,13 +37,41 @@ impl Sample {
     /// The sample behind a profile.
     #[must_use]
     pub fn of(profile: &ServiceProfile, confidence: Share, seed: u64) -> Self {
-        Sample { values: values(profile).collect(), confidence, seed }
+        let blocks: Vec<TimedBlock> = profile.blocks().map_or_else(Vec::new, |blocks| {
+            blocks.iter().map(|(_, block)| TimedBlock::of(block)).filter(|block| block.count > 0.0).collect()
+        });
+        let blocks = if blocks.len() < FEWEST_BLOCKS { Vec::new() } else { blocks };
+        Sample { values: values(profile).collect(), blocks, confidence, seed }
+    }
+}
+
+/// The attempts of one block of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedBlock {
+    /// How many there are.
+    pub count: f64,
+    /// The sum of their durations, in seconds.
+    pub sum: f64,
+    /// The sum of the squares of their durations.
+    pub squares: f64,
+}
+
+impl TimedBlock {
+    fn of(block: &Block) -> Self {
+        let second = NS_PER_SECOND as f64;
+        TimedBlock {
+            count: block.count as f64,
+            sum: block.sum_ns as f64 / second,
+            squares: block.sum_squares_ns2 as f64 / (second * second),
+        }
     }
 }
 
 /// The interval of the worker count at the sample's confidence: the Poisson bootstrap (B. Efron 1979; J. A. Hanley,
 /// B. MacGibbon, "Creating non-parametric bootstrap samples using Poisson frequencies", 2006) over the measured
-/// values, percentile method. Each replicate has its own mean and SCV and so its own answer.
+/// values, percentile method. Each replicate has its own mean and SCV and so its own answer. Where the order of the
+/// attempts is known, whole blocks of time are drawn, since attempts next to each other are alike (H. R. Künsch, "The
+/// jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
 ///
 /// `None` if a replicate is beyond what is answered at all.
 pub(super) fn workers_interval(
@@ -75,6 +108,9 @@ fn replicate(demand: &Demand, mean_s: f64, scv: f64) -> Option<Demand> {
 
 /// Mean and SCV of each redrawn sample, scaled so that the sample itself has the exact mean.
 fn resampled(sample: &Sample, exact_mean_s: f64) -> Vec<(f64, f64)> {
+    if !sample.blocks.is_empty() {
+        return resampled_in_blocks(sample, exact_mean_s);
+    }
     let strata = strata(&sample.values);
     let total: f64 = strata.iter().map(|stratum| stratum.count).sum();
     let mean = strata.iter().map(|stratum| stratum.count * stratum.mean).sum::<f64>() / total;
@@ -92,6 +128,29 @@ fn resampled(sample: &Sample, exact_mean_s: f64) -> Vec<(f64, f64)> {
             squares += drawn * stratum.mean_square;
         }
         // An empty sample says nothing; a handful of attempts can come out empty.
+        if sum > 0.0 {
+            let mean = sum / count;
+            replicates.push((mean * scale, (squares / count / (mean * mean) - 1.0).max(0.0)));
+        }
+    }
+    replicates
+}
+
+/// The same with every block of time drawn as a whole.
+fn resampled_in_blocks(sample: &Sample, exact_mean_s: f64) -> Vec<(f64, f64)> {
+    let total = |of: fn(&TimedBlock) -> f64| sample.blocks.iter().map(of).sum::<f64>();
+    let scale = exact_mean_s * total(|block| block.count) / total(|block| block.sum);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(sample.seed);
+    let Ok(times) = Poisson::new(1.0) else { return Vec::new() };
+    let mut replicates = Vec::with_capacity(REPLICATES);
+    while replicates.len() < REPLICATES {
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for block in &sample.blocks {
+            let drawn: f64 = times.sample(&mut random);
+            count += drawn * block.count;
+            sum += drawn * block.sum;
+            squares += drawn * block.squares;
+        }
         if sum > 0.0 {
             let mean = sum / count;
             replicates.push((mean * scale, (squares / count / (mean * mean) - 1.0).max(0.0)));
@@ -135,7 +194,7 @@ mod tests {
                 - 1.0;
         let service = ServiceTime::with_scv(Seconds::from_f64(mean).unwrap(), scv);
         let demand = Demand::new("100".parse().unwrap(), service, ArrivalProcess::Poisson).unwrap();
-        (demand, Sample { values, confidence: "95%".parse().unwrap(), seed: 1 })
+        (demand, Sample { values, blocks: Vec::new(), confidence: "95%".parse().unwrap(), seed: 1 })
     }
 
     fn objectives() -> Vec<Objective> {
@@ -180,6 +239,24 @@ mod tests {
         let rate = 9.999_999e9 / demand.service.mean.get();
         let edge = demand.at_rate(crate::units::ArrivalRate::from_f64(rate).unwrap()).unwrap();
         assert_eq!(workers_interval(&edge, &objectives(), &sample), None);
+    }
+
+    #[test]
+    fn attempts_that_are_alike_within_their_minute_leave_a_wider_interval() {
+        // 60 blocks of 100 attempts, whose mean swings by half: single values would say that 6,000 attempts are many.
+        let (demand, mut sample) = sampled(6_000, 11);
+        let width = |sample: &Sample| {
+            let [low, high] = workers_interval(&demand, &objectives(), sample).unwrap();
+            high - low
+        };
+        let alone = width(&sample);
+        sample.blocks = (0..60)
+            .map(|minute| {
+                let mean = if minute % 2 == 0 { 0.5 } else { 1.5 };
+                TimedBlock { count: 100.0, sum: 100.0 * mean, squares: 200.0 * mean * mean }
+            })
+            .collect();
+        assert!(width(&sample) > 3 * alone, "{} {alone}", width(&sample));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod objective;
 mod pool_size;
 mod refinement;
 mod rules;
+mod schedule;
 mod size;
 mod solve;
 mod sustained;
@@ -18,7 +19,7 @@ mod sustained;
 pub use crate::queueing::ArrivalProcess;
 pub use curve::WaitCurve;
 pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
-pub use interval::Sample;
+pub use interval::{Sample, TimedBlock};
 pub use notes::SizingNote;
 pub use objective::Objective;
 pub use pool_size::{
@@ -27,5 +28,6 @@ pub use pool_size::{
 };
 pub use refinement::Refinement;
 pub use rules::{Rule, RuleRow};
+pub use schedule::{RateFrom, RateProfile, Schedule, ScheduleError, StaffedInterval};
 pub use size::{Answered, Question, Scenario};
 pub use solve::{Model, smallest_workers};

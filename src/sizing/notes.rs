@@ -428,7 +428,12 @@ impl From<&SizingNote> for Note {
                     human::counted_range(*interval, "worker"),
                     human::percent(*confidence)
                 ),
-            ),
+            )
+            // Its width falls with the square root of the number of attempts.
+            .with_hint(format!(
+                "{} more would halve the interval",
+                human::counted(attempts.saturating_mul(3), "attempt")
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The answer: a pool's size, what it achieves, and how fragile that is. Documented once; every output reads it.
 
 use super::rules::RuleRow;
-use super::{Model, Objective, Refinement};
+use super::{Model, Objective, Refinement, Schedule};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -178,6 +178,9 @@ pub struct Sizing {
     /// For the traffic itself.
     #[serde(flatten)]
     pub steady: PoolSize,
+    /// For each interval of a rate that moves; the traffic itself is then its busiest moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// For each scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioSize>,

@@ -76,7 +76,7 @@ impl Question {
             mean_s: scenario.demand.service.mean.get(),
             size: self.pool_size(&scenario.demand, None, None),
         });
-        let sizing = Sizing { scenarios: scenarios.collect(), steady };
+        let sizing = Sizing { scenarios: scenarios.collect(), schedule: None, steady };
         let notes = SizingNote::all(self, &sizing);
         Answered { sizing, notes }
     }

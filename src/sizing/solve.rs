@@ -183,6 +183,11 @@ impl Load {
         (whole(Exact::floor), whole(Exact::ceil))
     }
 
+    /// Another load of the same service and arrivals.
+    pub(super) fn with_erlangs(&self, erlangs: Exact) -> Self {
+        Load { erlangs, ..self.clone() }
+    }
+
     /// The load at `factor` times the rate.
     pub(super) fn times(&self, factor: &Exact) -> Self {
         Load { erlangs: &self.erlangs * factor, ..self.clone() }

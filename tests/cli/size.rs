@@ -466,6 +466,54 @@ fn a_peak_too_short_for_its_steady_state_is_said_to_be() {
     assert!(!notes("2h").contains("peak-shorter-than-relaxation"));
 }
 
+#[test]
+fn a_day_is_staffed_hour_by_hour_and_its_peak_is_the_answer() {
+    let day = "size --rate-profile docs/examples/day.csv --mean 1.4 --wait 0.5";
+    let output = run_json(day);
+    assert_eq!(
+        (output.code, output.number("workers"), output.number("schedule.peak_workers")),
+        (0, 1263.0, 1263.0)
+    );
+    let intervals = output.field("schedule.intervals");
+    let intervals = intervals.as_array().unwrap();
+    assert_eq!(intervals.len(), 24);
+    // From three o'clock on 110/s for an hour.
+    let alone = run_json("size --rate 110 --mean 1.4 --wait 0.5").number("workers");
+    assert_eq!(intervals[3]["workers"].as_f64().unwrap(), alone);
+    assert!(output.number("schedule.worker_seconds") < output.number("schedule.constant_worker_seconds"));
+    assert_matches("size", &output.json());
+    assert_eq!(
+        run_json(&format!("{day} --interval 30m")).field("schedule.intervals").as_array().unwrap().len(),
+        48
+    );
+    let measured = run_json("size --profile fixtures/attempts-week.csv.gz --interval 6h --wait 0.5");
+    assert_eq!(measured.code, 0);
+    assert!(measured.number("schedule.peak_workers") >= 1.0);
+    assert_matches("size", &measured.json());
+}
+
+#[test]
+fn a_rate_profile_that_cannot_be_read_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |text: &str| {
+        let path = folder.path().join("rates.csv");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    for (text, reason) in [
+        ("0,0\n60,0\n", "no rate in the profile is above zero"),
+        ("0,900,1.4\n", "third column"),
+        ("0,900\n0,800\n", "row 2"),
+    ] {
+        let output = run(&format!("size --rate-profile {} --mean 1 --wait 1", written(text)));
+        assert!(output.code == 2 && output.stdout.is_empty() && output.stderr.contains(reason), "{output:?}");
+    }
+    let bare = run("size --rate 5 --mean 1 --wait 1 --interval 1h");
+    assert!(bare.code == 2 && bare.stderr.contains("--interval"), "{bare:?}");
+    let none = run("size --mean 1 --wait 1 --interval 1h");
+    assert!(none.code == 2 && none.stderr.contains("--rate-profile"), "{none:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

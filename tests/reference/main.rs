@@ -1,5 +1,5 @@
 //! The solver against reference values of 20 digits and more, and the laws that it must obey at any load.
-#![allow(clippy::unwrap_used, reason = "a test may fail by unwrapping")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping, and panic")]
 
 mod accuracy;
 

@@ -3,7 +3,7 @@
 mod decide;
 mod policy;
 mod replay;
-mod trace;
+pub(super) mod trace;
 
 use crate::cli::plot::Plot;
 use anyhow::Result;

@@ -20,7 +20,7 @@ struct Columns {
 }
 
 /// Reads a trace.
-pub(super) fn read(path: &Path) -> Result<Trace> {
+pub(crate) fn read(path: &Path) -> Result<Trace> {
     let name = input::name(path);
     parse(&input::text(path)?).with_context(|| format!("reading the trace {name}"))
 }

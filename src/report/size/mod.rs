@@ -8,7 +8,7 @@ use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
 use crate::notice::Note;
 use crate::sizing::{
     Answered, ArrivalProcess, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, PoolSize, QuantileValue,
-    Question, Refinement, Rule, Sizing,
+    Question, Refinement, Rule, Schedule, Sizing,
 };
 use crate::units::{Seconds, human};
 use serde::Serialize;
@@ -81,6 +81,9 @@ pub fn report(question: &Question, answered: &Answered) -> Result<Report, NotFin
     report.sections.push(Section::Table(comparison(steady)));
     if !answered.sizing.scenarios.is_empty() {
         report.sections.push(Section::Table(scenarios(question, &answered.sizing)));
+    }
+    if let Some(schedule) = &answered.sizing.schedule {
+        report.sections.push(Section::Table(staffing(schedule)));
     }
     report.sections.push(Section::Table(sensitivity(question, steady)));
     report.notes = answered.notes.iter().map(Note::from).collect();
@@ -409,6 +412,44 @@ fn scenarios(question: &Question, sizing: &Sizing) -> Table {
     row("steady", demand.rate.get(), demand.service.mean.get(), &sizing.steady);
     for scenario in &sizing.scenarios {
         row(&scenario.name, scenario.rate_per_s, scenario.mean_s, &scenario.size);
+    }
+    table
+}
+
+/// Intervals that a table shows; the JSON has them all.
+const MOST_SHOWN: usize = 48;
+
+fn staffing(schedule: &Schedule) -> Table {
+    let columns = [
+        Column::number("from"),
+        Column::number("highest rate"),
+        Column::number("erlangs under way"),
+        Column::number("workers"),
+    ];
+    let saved = 1.0 - schedule.worker_seconds / schedule.constant_worker_seconds;
+    let hidden = schedule.intervals.len().saturating_sub(MOST_SHOWN);
+    let rest = if hidden > 0 {
+        format!("; {} more in the JSON", human::count(hidden as u64))
+    } else {
+        String::new()
+    };
+    let title = format!(
+        "Workers for each {}: {} at the peak, {} fewer worker hours than that all the time{rest}",
+        human::duration(schedule.interval_s),
+        human::count(schedule.peak_workers),
+        human::percent(saved)
+    );
+    let mut table = Table::new(title, &columns);
+    for interval in schedule.intervals.iter().take(MOST_SHOWN) {
+        if interval.workers == schedule.peak_workers && table.highlighted.is_none() {
+            table.highlighted = Some(table.rows.len());
+        }
+        table.row([
+            human::duration(interval.at_s),
+            human::rate(interval.rate_per_s),
+            human::significant(interval.offered_load_erlangs, 5),
+            human::count(interval.workers),
+        ]);
     }
     table
 }
