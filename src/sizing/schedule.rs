@@ -148,7 +148,9 @@ impl RateProfile {
     pub fn peak(&self, service: &super::ServiceTime) -> Result<ArrivalRate, ScheduleError> {
         let (prepared, mean_s) = (MeanUpTo::new(&service.law), service.law.mean_s());
         let (_, load) = self.highest(&prepared, mean_s, self.start_s(), self.end_s);
-        ArrivalRate::from_f64(load / mean_s).filter(|rate| !rate.is_zero()).ok_or(ScheduleError::Nothing)
+        ArrivalRate::from_f64(without_noise(load / mean_s))
+            .filter(|rate| !rate.is_zero())
+            .ok_or(ScheduleError::Nothing)
     }
 
     /// Sizes each interval of `interval_s` seconds for the service and arrivals of `demand`, whose own rate is not
@@ -174,7 +176,7 @@ impl RateProfile {
             let end = (start + interval_s).min(self.end_s);
             let (rate_per_s, measured) = self.highest(&service, mean_s, start, end);
             // The law may be a histogram, whose mean is a little off the exact one.
-            let erlangs = measured * demand.service.mean.get() / mean_s;
+            let erlangs = without_noise(measured * demand.service.mean.get() / mean_s);
             let workers = match Exact::from_f64(erlangs) {
                 Some(exact) if erlangs > NOTHING => load.with_erlangs(exact).smallest_for_all(objectives),
                 _ => 0,
@@ -195,6 +197,11 @@ impl RateProfile {
             intervals,
         })
     }
+}
+
+/// The value to twelve digits: what a sum of floats leaves behind them would decide a ceiling.
+fn without_noise(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -241,7 +241,7 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
         rows.push(fact("wait plus service", format!("p99 {sojourn}")));
     }
     rows.push(fact("binding", binding(steady)));
-    if let Some(interval) = steady.workers_interval {
+    if let Some(interval) = steady.workers_interval.filter(|_| question.sample.is_some()) {
         rows.push(fact("interval", format!("{} from this sample", human::counted_range(interval, "worker"))));
     }
     if question.workers.is_some() && steady.max_rate_per_s > 0.0 {
