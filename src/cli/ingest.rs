@@ -8,7 +8,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use whsize::ingest::{
-    self, BadRows, Comparison, Correction, Decimal, IngestNotice, InputFormat, Options, Unit, Watch, Where,
+    self, BadRows, Comparison, Correction, Decimal, IngestErrorKind, IngestNotice, InputFormat, Options,
+    Unit, Watch, Where,
 };
 use whsize::report;
 use whsize::units::{Seconds, Share};
@@ -89,6 +90,9 @@ pub(crate) struct Args {
     /// standard output instead of the report if it is -
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// An empty input is no error, and nothing is saved: a part of a fleet without attempts
+    #[arg(long, requires = "save")]
+    allow_empty: bool,
 
     #[command(flatten)]
     pub(crate) plot: Plot,
@@ -112,6 +116,17 @@ enum Format {
 enum DecimalSign {
     Point,
     Comma,
+}
+
+/// Whether something of the input is not in the profile.
+fn is_loss(notice: &IngestNotice) -> bool {
+    matches!(
+        notice,
+        IngestNotice::SkippedRows(_)
+            | IngestNotice::Unstamped { .. }
+            | IngestNotice::CounterResets { .. }
+            | IngestNotice::Saved(_)
+    )
 }
 
 fn delimiter(typed: &str) -> Result<u8, String> {
@@ -146,7 +161,12 @@ impl Args {
         let progress = Progress::of(&self.files, &watch, output.is_quiet());
         let ingested = ingest::read_files_watched(&self.files, &options, &watch);
         drop(progress);
-        let ingested = ingested?;
+        let ingested = match ingested {
+            Err(error) if self.allow_empty && error.kind == IngestErrorKind::Empty => {
+                return Ok(Outcome::Text(String::new()));
+            }
+            ingested => ingested?,
+        };
         let mut further = Vec::new();
         if let Some(path) = &self.save {
             let text = if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hlog")) {
@@ -158,7 +178,11 @@ impl Args {
                 text
             };
             if path.as_os_str() == ingest::STDIN {
-                // As a stage of a pipe: the profile goes where the report would.
+                // As a stage of a pipe: the profile goes where the report would, and what was lost beside it. All
+                // else is said by whoever reads the profile.
+                ingested.notices.iter().chain(&further).filter(|notice| is_loss(notice)).for_each(|notice| {
+                    output.note(&notice.note());
+                });
                 return Ok(Outcome::Text(text));
             }
             save::write(path, &text, &self.files)?;

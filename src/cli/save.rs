@@ -3,7 +3,15 @@
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A name of a file, and not of standard output: the report goes there.
+pub(crate) fn file(typed: &str) -> Result<PathBuf, String> {
+    if typed == "-" {
+        return Err("it is standard output, where the report goes; save to a file".to_owned());
+    }
+    Ok(PathBuf::from(typed))
+}
 
 /// Writes `text` to `path`. A regular file is replaced in one step, so that a full disk leaves the old one as it was;
 /// a device or a pipe is written to as it is.

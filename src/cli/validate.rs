@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Run")]
     seed: u64,
     /// Write the measured service times as a profile, for --profile of other commands
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    #[arg(long, value_name = "FILE", value_parser = save::file, help_heading = "Run")]
     save: Option<PathBuf>,
 
     /// How many endpoints, to which messages go in turn

@@ -1,5 +1,6 @@
 //! Why input cannot be read: what, where, why, and what to do about it.
 
+use super::open::STDIN;
 use std::fmt;
 
 /// The kind of an [`IngestError`].
@@ -79,7 +80,7 @@ impl IngestError {
 
 impl fmt::Display for IngestError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.file)?;
+        formatter.write_str(if self.file == STDIN { "standard input" } else { &self.file })?;
         for part in [self.line, self.column].into_iter().flatten() {
             write!(formatter, ":{part}")?;
         }

@@ -140,7 +140,7 @@ fn read_input(input: Input, collector: &mut Collector) -> Result<(), IngestError
 
 fn read_profile(input: Input, collector: &mut Collector) -> Result<(), IngestError> {
     let name = input.name.clone();
-    collector.profile(&name, saved::read(input)?)
+    saved::read_each(input, |profile| collector.profile(&name, profile))
 }
 
 fn finish(mut collector: Collector, name: &str) -> Result<Ingested, IngestError> {

@@ -3,7 +3,8 @@
 use super::error::{IngestError, IngestErrorKind};
 use super::open::{Input, read_failed};
 use crate::profile::{LARGEST_SAVED, SCHEMA, SavedNotice, SavedProfile, ServiceProfile};
-use std::io::Read;
+use std::cell::Cell;
+use std::io::{self, Read};
 
 /// The most bytes that are read of a saved profile: what this program writes is below [`LARGEST_SAVED`], and a person
 /// may have indented it.
@@ -16,27 +17,56 @@ pub(super) fn is_profile(input: &Input) -> bool {
     head.starts_with(b"{") && memchr::memmem::find(beginning, b"whsize.profile/").is_some()
 }
 
-/// Reads a saved profile.
-pub(super) fn read(input: Input) -> Result<ServiceProfile, IngestError> {
+/// Reads the saved profiles of a stream, one after the other: what the stages of a pipe wrote is one stream.
+pub(super) fn read_each(
+    input: Input,
+    mut each: impl FnMut(ServiceProfile) -> Result<(), IngestError>,
+) -> Result<(), IngestError> {
     let name = input.name.clone();
     let error = |reason: String| IngestError::new(IngestErrorKind::Profile, &name, reason);
-    let mut text = Vec::new();
-    let read = input.into_stream().take(MOST_READ + 1).read_to_end(&mut text);
-    read.map_err(|failed| read_failed(&name, &failed))?;
-    if text.len() as u64 > MOST_READ {
-        return Err(error("it is too large for a saved profile".to_owned()));
+    let left = Cell::new(MOST_READ);
+    let stream = Bounded { stream: input.into_stream(), left: &left };
+    for saved in serde_json::Deserializer::from_reader(stream).into_iter::<SavedProfile>() {
+        let saved = saved.map_err(|wrong| {
+            if left.get() == 0 {
+                return error("it is too large for a saved profile".to_owned());
+            }
+            if let Some(kind) = wrong.io_error_kind() {
+                return read_failed(&name, &kind.into());
+            }
+            let at = (wrong.line() as u64, Some(wrong.column() as u64));
+            let message = wrong.to_string();
+            let reason = message.split(" at line ").next().unwrap_or_default();
+            error(format!("it is no saved profile: {reason}"))
+                .at(at.0, at.1)
+                .remedy("write it anew with ingest --save")
+        })?;
+        let profile = ServiceProfile::try_from(saved).map_err(|wrong| {
+            error(format!("the saved profile cannot be used: {wrong}"))
+                .remedy("write it anew with ingest --save")
+        })?;
+        each(profile)?;
+        left.set(MOST_READ);
     }
-    let saved: SavedProfile = serde_json::from_slice(&text).map_err(|wrong| {
-        let at = (wrong.line() as u64, Some(wrong.column() as u64));
-        let message = wrong.to_string();
-        let reason = message.split(" at line ").next().unwrap_or_default();
-        error(format!("it is no saved profile: {reason}"))
-            .at(at.0, at.1)
-            .remedy("write it anew with ingest --save")
-    })?;
-    ServiceProfile::try_from(saved).map_err(|wrong| {
-        error(format!("the saved profile cannot be used: {wrong}")).remedy("write it anew with ingest --save")
-    })
+    Ok(())
+}
+
+/// A stream that fails once a single profile is too long, however many there are.
+struct Bounded<'a, R> {
+    stream: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let most = self.left.get().min(buffer.len() as u64) as usize;
+        let read = self.stream.read(&mut buffer[..most])?;
+        self.left.set(self.left.get() - read as u64);
+        Ok(read)
+    }
 }
 
 /// Writes a profile as JSON, and says what had to be given up.

@@ -437,12 +437,18 @@ fn ports_note(ports: &Ports, stated: bool) -> Note {
     } else {
         format!("at each of {} {several}", human::count(ports.sources))
     };
+    let open = human::count(ports.open);
+    let held = if ports.time_wait == 0 {
+        format!("{open} open connections hold a port each")
+    } else {
+        format!(
+            "{} new connections hold {} ports in TIME_WAIT, beside {open} open ones",
+            human::rate(ports.new_connections_per_s),
+            human::count(ports.time_wait)
+        )
+    };
     let message = format!(
-        "{} new connections hold {} ports in TIME_WAIT, beside {} open ones: {} {at} if all go to one destination, the \
-         worst case, and {} are available",
-        human::rate(ports.new_connections_per_s),
-        human::count(ports.time_wait),
-        human::count(ports.open),
+        "{held}: {} {at} if all go to one destination, the worst case, and {} are available",
         human::count(ports.worst_case_per_source),
         human::count(ports.limit)
     );

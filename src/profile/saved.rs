@@ -524,7 +524,52 @@ mod tests {
         assert_eq!((bounds.low_ns, bounds.high_ns), (2_500_000_000, None));
     }
 
+    /// Attempts as a part of a fleet records them, through the text that it sends.
+    fn sent(attempts: &[(u64, u64, bool, usize)]) -> ServiceProfile {
+        let mut recorder = ProfileRecorder::new(&[5_000_000_000]);
+        for (duration_ns, weight, failed, group) in attempts {
+            let group = ["a", "b", "c"][*group];
+            let attempt = Attempt {
+                duration_ns: *duration_ns,
+                weight: *weight,
+                failed: *failed,
+                started_ns: None,
+                group: Some(group),
+            };
+            recorder.add(&attempt).unwrap();
+        }
+        let source = Source { format: "csv".to_owned(), files: vec!["-".to_owned()], ..Source::default() };
+        let text = json(&recorder.finish(source).unwrap().save().unwrap().profile);
+        ServiceProfile::try_from(serde_json::from_str::<SavedProfile>(&text).unwrap()).unwrap()
+    }
+
+    fn joined(one: &ServiceProfile, other: &ServiceProfile) -> ServiceProfile {
+        let mut sum = one.clone();
+        sum.merge(other).unwrap();
+        sum
+    }
+
     proptest! {
+        #[test]
+        fn parts_of_a_fleet_merge_in_any_order_into_what_one_machine_records(
+            parts in prop::collection::vec(
+                prop::collection::vec((0..=LONGEST_NS, 1u64..1_000_000, any::<bool>(), 0usize..3), 1..20), 3),
+        ) {
+            let [a, b, c] = [&parts[0], &parts[1], &parts[2]].map(|part| sent(part));
+            let single = sent(&parts.concat());
+            prop_assert_eq!(joined(&joined(&a, &b), &c), single.clone());
+            prop_assert_eq!(joined(&a, &joined(&b, &c)), single.clone());
+            prop_assert_eq!(joined(&c, &joined(&b, &a)), single.clone());
+            // Also as one stream of text, and exact in count, sum and sum of squares of whole nanoseconds.
+            prop_assert_eq!(json(&joined(&b, &joined(&a, &c)).save().unwrap().profile), json(&single.save().unwrap().profile));
+            let sums = parts.concat().iter().fold((0u64, 0u128, 0u128), |(count, sum, squares), (ns, weight, ..)| {
+                let (ns, weight) = (u128::from(*ns), u128::from(*weight));
+                (count + weight as u64, sum + ns * weight, squares + ns * ns * weight)
+            });
+            let moments = single.times().moments();
+            prop_assert_eq!((moments.count(), moments.sum_ns(), moments.sum_squares_ns2()), sums);
+        }
+
         #[test]
         fn any_profile_of_three_digits_round_trips(
             durations in prop::collection::vec((0..=LONGEST_NS, 1u64..1_000_000), 1..40),

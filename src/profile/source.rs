@@ -36,7 +36,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Adds the files of `other`; what the two do not share is said to be mixed.
+    /// Adds the files of `other`, each name once; what the two do not share is said to be mixed.
     pub fn merge(&mut self, other: &Source) {
         if self.format != other.format {
             self.format = "mixed".to_owned();
@@ -53,7 +53,10 @@ impl Source {
             }
         }
         self.endpoint_latency |= other.endpoint_latency;
-        self.files.extend(other.files.iter().cloned());
+        // Parts of a stream all come from standard input, which is one source.
+        let new: Vec<String> =
+            other.files.iter().filter(|file| !self.files.contains(file)).cloned().collect();
+        self.files.extend(new);
     }
 
     /// The same with long names and long lists cut, so that its size is bounded.

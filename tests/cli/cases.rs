@@ -65,3 +65,16 @@ fn a_visibility_timeout_fills_the_broker() {
     );
     assert_eq!((counters.code, counters.field("verdict")), (1, "broker-limit".into()));
 }
+
+#[test]
+fn three_thousand_connections_over_sixteen_instances_fit_1024_ports_and_not_128() {
+    let ports = |way_out: &str| {
+        let output = run_json(&format!(
+            "layout --concurrency 3000 --tasks-per-process 188 --processes-per-pod 1 --rate 3000 --mean 1 \
+             --reuse-ratio 100% {way_out} --machines 16"
+        ));
+        (output.code, output.number("ports.worst_case_per_source"), output.field("ports.verdict"))
+    };
+    assert_eq!(ports("--egress azure-lb"), (0, 188.0, "ok".into()));
+    assert_eq!(ports("--nat-ports 128"), (1, 188.0, "exhausted".into()));
+}

@@ -6,6 +6,7 @@ mod cases;
 mod diagnose;
 mod docs;
 mod drain;
+mod fleet;
 mod ingest;
 mod ingest_hdr;
 mod ingest_metrics;

@@ -2,13 +2,13 @@
 
 use crate::pipeline::cost::{Choice, CostComparison};
 use crate::report::{Column, Section, Table};
-use crate::units::human;
+use crate::units::human::{self, RateUnit};
 
-pub(super) fn sections(comparison: &CostComparison) -> [Section; 3] {
-    [facts(comparison), Section::Table(peaks(comparison)), prices(comparison)]
+pub(super) fn sections(comparison: &CostComparison, unit: RateUnit) -> [Section; 3] {
+    [facts(comparison, unit), Section::Table(peaks(comparison, unit)), prices(comparison)]
 }
 
-fn facts(comparison: &CostComparison) -> Section {
+fn facts(comparison: &CostComparison, unit: RateUnit) -> Section {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let money = |amount: f64| human::money(amount, &comparison.currency);
     let containers = human::counted(comparison.containers as u64, "container");
@@ -26,9 +26,9 @@ fn facts(comparison: &CostComparison) -> Section {
             "break-even",
             format!(
                 "{} for one container, {} for those of the peak; the mean is {}",
-                human::rate(comparison.break_even_rate_of_one_container_per_s),
-                human::rate(comparison.break_even_rate_per_s),
-                human::rate(comparison.mean_rate_per_s)
+                unit.show(comparison.break_even_rate_of_one_container_per_s),
+                unit.show(comparison.break_even_rate_per_s),
+                unit.show(comparison.mean_rate_per_s)
             ),
         ),
         fact(
@@ -76,7 +76,7 @@ fn choice(choice: Choice) -> &'static str {
     }
 }
 
-fn peaks(comparison: &CostComparison) -> Table {
+fn peaks(comparison: &CostComparison, unit: RateUnit) -> Table {
     let columns = [
         Column::number("peak over mean"),
         Column::number("containers"),
@@ -94,7 +94,7 @@ fn peaks(comparison: &CostComparison) -> Table {
             human::significant(row.containers, 15),
             human::money(row.containers_per_month, &comparison.currency),
             human::money(row.functions_per_month, &comparison.currency),
-            human::rate(row.break_even_rate_per_s),
+            unit.show(row.break_even_rate_per_s),
             choice(row.cheaper).to_owned(),
         ]);
     }

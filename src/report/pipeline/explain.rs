@@ -1,12 +1,14 @@
 //! The formulas of the stages with today's numbers put in.
 
+use super::rate_unit;
 use crate::pipeline::{Pipeline, PipelinePlan, StageName};
 use crate::report::Explanation;
 use crate::units::human;
 
 pub(super) fn steps(pipeline: &Pipeline, plan: &PipelinePlan) -> Vec<Explanation> {
     let today = |stage: StageName, need: &str| plan.stage(stage)?.need(need)?.today();
-    let peak = human::rate_to(plan.events_peak_rate_per_s, 6);
+    let unit = rate_unit(plan);
+    let peak = unit.show_to(plan.events_peak_rate_per_s, 6);
     let mut steps = vec![
         Explanation {
             quantity: "peak rate",
@@ -23,7 +25,7 @@ pub(super) fn steps(pipeline: &Pipeline, plan: &PipelinePlan) -> Vec<Explanation
             formula: "a = \u{3a3} \u{3bb}S(1 + retries) over the partner classes".to_owned(),
             numbers: format!(
                 "{} deliveries at the peak: {} erlangs",
-                human::rate_to(plan.deliveries_peak_rate_per_s, 6),
+                unit.show_to(plan.deliveries_peak_rate_per_s, 6),
                 human::significant(plan.offered_load_erlangs, 8)
             ),
             source: "J. D. C. Little, A proof for the queuing formula L = \u{3bb}W, Operations Research 9, 1961",
@@ -59,7 +61,7 @@ pub(super) fn steps(pipeline: &Pipeline, plan: &PipelinePlan) -> Vec<Explanation
             numbers: format!(
                 "{} a million attempts by functions: {} for one container",
                 human::money(cost.functions_per_million_attempts, &cost.currency),
-                human::rate(cost.break_even_rate_of_one_container_per_s)
+                unit.show(cost.break_even_rate_of_one_container_per_s)
             ),
             source: "the price list",
         });

@@ -8,7 +8,7 @@ mod stages;
 use super::{Answer, Column, NotFinite, Report, Section, Table};
 use crate::notice::Note;
 use crate::pipeline::{Pipeline, PipelinePlan, Planned};
-use crate::units::human;
+use crate::units::human::{self, RateUnit};
 use serde::Serialize;
 
 /// What `pipeline` was given, as the envelope shows it.
@@ -51,11 +51,16 @@ pub fn report(pipeline: &Pipeline, planned: &Planned) -> Result<Report, NotFinit
         report.sections.extend(isolation::sections(isolation));
     }
     if let Some(comparison) = &plan.cost {
-        report.sections.extend(cost::sections(comparison));
+        report.sections.extend(cost::sections(comparison, rate_unit(plan)));
     }
     report.notes = planned.notes.iter().map(Note::from).collect();
     report.explanations = explain::steps(pipeline, plan);
     Ok(report)
+}
+
+/// The one unit of all rates of a report: that in which the traffic of the peak is a number of at least one.
+fn rate_unit(plan: &PipelinePlan) -> RateUnit {
+    RateUnit::of([plan.events_peak_rate_per_s, plan.deliveries_peak_rate_per_s])
 }
 
 fn inputs(pipeline: &Pipeline) -> Inputs {
@@ -102,6 +107,7 @@ fn headline(pipeline: &Pipeline, plan: &PipelinePlan) -> String {
 
 fn traffic(pipeline: &Pipeline, plan: &PipelinePlan) -> Section {
     let fact = |name: &str, value: String| (name.to_owned(), value);
+    let unit = rate_unit(plan);
     let partners = pipeline.partners.all().len() as u64;
     let share = human::percent(pipeline.partners.largest_share());
     let there_are = pipeline.delivery.workers.map_or_else(String::new, |workers| format!(", of {workers}"));
@@ -111,11 +117,11 @@ fn traffic(pipeline: &Pipeline, plan: &PipelinePlan) -> Section {
             format!(
                 "{} a day: {} on average, {} at the peak",
                 pipeline.events.per_day,
-                human::rate(plan.events_mean_rate_per_s),
-                human::rate(plan.events_peak_rate_per_s)
+                unit.show(plan.events_mean_rate_per_s),
+                unit.show(plan.events_peak_rate_per_s)
             ),
         ),
-        fact("deliveries", format!("{} at the peak", human::rate(plan.deliveries_peak_rate_per_s))),
+        fact("deliveries", format!("{} at the peak", unit.show(plan.deliveries_peak_rate_per_s))),
         fact(
             "offered load",
             format!("{} erlangs at the peak", human::significant(plan.offered_load_erlangs, 6)),

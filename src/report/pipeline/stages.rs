@@ -1,8 +1,9 @@
 //! One table a stage: what is needed as the volume grows, the limit, and where it breaks.
 
+use super::rate_unit;
 use crate::pipeline::{GROWTH, Need, PipelinePlan, Stage, Unit};
 use crate::report::{Column, Table};
-use crate::units::human;
+use crate::units::human::{self, RateUnit};
 
 /// A stage as a table.
 pub(super) fn table(stage: &Stage, plan: &PipelinePlan) -> Table {
@@ -24,19 +25,22 @@ pub(super) fn table(stage: &Stage, plan: &PipelinePlan) -> Table {
         (None, _) => name,
     };
     let mut table = Table::new(title, &columns);
-    let currency = plan.cost.as_ref().map_or("", |cost| cost.currency.as_str());
+    let shown = Shown {
+        currency: plan.cost.as_ref().map_or("", |cost| cost.currency.as_str()),
+        rates: rate_unit(plan),
+    };
     for need in &stage.needs {
         if Some(need.name) == stage.binding {
             table.highlighted = Some(table.rows.len());
         }
-        let at = |index: usize| cell(need, index, currency);
+        let at = |index: usize| cell(need, index, shown);
         table.row([
             in_words(need.name),
             at(0),
             at(1),
             at(2),
             at(3),
-            need.limit.map_or_else(String::new, |limit| amount(limit, need.unit, currency)),
+            need.limit.map_or_else(String::new, |limit| shown.amount(limit, need.unit)),
             breaks_at(need),
         ]);
     }
@@ -64,15 +68,16 @@ pub(super) fn partners(plan: &PipelinePlan) -> Table {
         Column::number("mean wait"),
         Column::number("breaks at"),
     ];
+    let unit = rate_unit(plan);
     let mut table = Table::new("Partners that break first", &columns);
     for partner in &plan.partners_first_to_break {
         table.row([
             partner.name.clone(),
             partner.class.clone(),
             human::percent(partner.share),
-            human::rate(partner.rate_per_s),
+            unit.show(partner.rate_per_s),
             human::count(partner.concurrency),
-            partner.capacity_per_s.map_or_else(String::new, human::rate),
+            partner.capacity_per_s.map_or_else(String::new, |rate| unit.show(rate)),
             partner.wait_mean_s.map_or_else(|| "without end".to_owned(), human::duration),
             partner.breaks_at_growth.map_or_else(|| "never".to_owned(), times),
         ]);
@@ -90,11 +95,11 @@ fn capitalised(words: &str) -> String {
 }
 
 /// A need at one growth, marked where it is over its limit.
-fn cell(need: &Need, index: usize, currency: &str) -> String {
+fn cell(need: &Need, index: usize, amounts: Shown<'_>) -> String {
     debug_assert_eq!(need.at.len(), GROWTH.len(), "a need is computed at every growth");
     let Some(at) = need.at.get(index) else { return String::new() };
     let shown = match (at.value, need.unit) {
-        (Some(value), unit) => amount(value, unit, currency),
+        (Some(value), unit) => amounts.amount(value, unit),
         (None, Unit::Seconds) => "never".to_owned(),
         (None, _) => "out of range".to_owned(),
     };
@@ -113,14 +118,23 @@ fn times(growth: f64) -> String {
     if growth < 1.0 { "today".to_owned() } else { format!("{}x", human::significant(growth, 3)) }
 }
 
-fn amount(value: f64, unit: Unit, currency: &str) -> String {
-    match unit {
-        Unit::Count => human::roughly(value),
-        Unit::Bytes => human::bytes(value),
-        Unit::Seconds => human::duration(value),
-        Unit::PerSecond => human::rate(value),
-        Unit::Fraction => human::percent(value),
-        Unit::Erlangs => human::significant(value, 4),
-        Unit::MoneyPerMonth => human::money(value, currency),
+/// In what amounts are shown: the plan's currency, and one unit for all rates.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    currency: &'a str,
+    rates: RateUnit,
+}
+
+impl Shown<'_> {
+    fn amount(self, value: f64, unit: Unit) -> String {
+        match unit {
+            Unit::Count => human::roughly(value),
+            Unit::Bytes => human::bytes(value),
+            Unit::Seconds => human::duration(value),
+            Unit::PerSecond => self.rates.show(value),
+            Unit::Fraction => human::percent(value),
+            Unit::Erlangs => human::significant(value, 4),
+            Unit::MoneyPerMonth => human::money(value, self.currency),
+        }
     }
 }
