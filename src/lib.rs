@@ -52,6 +52,7 @@
 
 pub mod arrivals;
 pub mod autoscale;
+pub mod check;
 pub mod config;
 pub mod diagnose;
 pub mod dispatch;
@@ -61,6 +62,7 @@ pub mod ingest;
 pub mod layout;
 pub mod notice;
 pub mod pipeline;
+pub mod plan;
 pub mod profile;
 pub mod queueing;
 mod recent;

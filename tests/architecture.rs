@@ -19,6 +19,8 @@ const DOMAIN: &[&str] = &[
     "diagnose",
     "autoscale",
     "pipeline",
+    "plan",
+    "check",
     "simulate",
 ];
 

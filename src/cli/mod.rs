@@ -1,6 +1,7 @@
 //! Arguments, hints and output: what was typed becomes the domain's types here, and a report becomes text.
 
 mod autoscale;
+mod check;
 mod diagnose;
 mod drain;
 mod ingest;
@@ -10,6 +11,7 @@ mod load;
 mod output;
 mod packaging;
 mod pipeline;
+mod plan;
 mod plot;
 mod progress;
 mod queue_attributes;
@@ -57,6 +59,8 @@ enum Command {
     Validate(Box<validate::Args>),
     Sandbox(Box<sandbox::Args>),
     Pipeline(pipeline::Args),
+    Plan(plan::Args),
+    Check(check::Args),
     #[command(hide = true)]
     Completions(packaging::Completions),
     #[command(hide = true)]
@@ -89,6 +93,8 @@ impl Command {
             Command::Validate(args) => args.run(output),
             Command::Sandbox(args) => args.run(output),
             Command::Pipeline(args) => args.run(),
+            Command::Plan(args) => return args.run(output),
+            Command::Check(args) => args.run(),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
 use whsize::notice::{Note, Severity};
-use whsize::report::{self, Answer, Report, Style};
+use whsize::report::{self, Answer, Judged, Report, Style};
 
 /// The width of a table where there is no terminal, and the most that one takes.
 const WIDTH: u16 = 100;
@@ -32,9 +32,18 @@ pub(crate) struct Output {
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
+    /// Text for a terminal
     Table,
+    /// One JSON document
     Json,
+    /// For a pull request or a wiki
     Markdown,
+    /// A page that needs nothing else
+    Html,
+    /// JUnit XML; of check
+    Junit,
+    /// Annotations of GitHub Actions; of check
+    Github,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +79,9 @@ impl Output {
             (Some(field), _) => report::select(&report, field)? + "\n",
             (None, Format::Json) => report::render_json(&report).context("writing JSON")?,
             (None, Format::Markdown) => report::render_markdown(&report),
+            (None, Format::Html) => report::render_html(&report),
+            (None, Format::Junit) => report::render_junit(judged(&report, "junit")?)?,
+            (None, Format::Github) => report::render_github(&report, judged(&report, "github")?),
             (None, Format::Table) => {
                 let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
                 report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })
@@ -92,7 +104,12 @@ impl Output {
 
     /// Whether the report is printed for a person.
     pub(crate) fn is_for_people(&self) -> bool {
-        self.only.is_none() && self.format != Format::Json
+        self.only.is_none() && matches!(self.format, Format::Table | Format::Markdown | Format::Html)
+    }
+
+    /// Whether the report is a page, which has room for everything.
+    pub(crate) fn is_html(&self) -> bool {
+        self.only.is_none() && self.format == Format::Html
     }
 
     /// Says something on standard error that is no part of the report.
@@ -125,4 +142,11 @@ impl Output {
             Colour::Never => anstream::ColorChoice::Never,
         }
     }
+}
+
+/// The findings that a format shows.
+fn judged<'r>(report: &'r Report, format: &str) -> Result<&'r Judged> {
+    report.judged.as_ref().with_context(|| {
+        format!("{} has no requirements to show: --format {format} is of whsize check", report.command)
+    })
 }

@@ -1,5 +1,6 @@
 //! A TOML file with its text, so that every value knows its place.
 
+use super::overrides::Override;
 use super::{ConfigError, Table};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,22 @@ use toml::de::DeTable;
 pub struct Document {
     file: PathBuf,
     text: String,
+    /// The table below which values are set, and these. Their places lie behind the end of the text, one after the other.
+    overridden: &'static str,
+    overrides: Vec<Override>,
 }
 
 impl Document {
     /// A file with its text.
     #[must_use]
     pub fn new(file: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        Document { file: file.into(), text: text.into() }
+        Document { file: file.into(), text: text.into(), overridden: "", overrides: Vec::new() }
+    }
+
+    /// The same with values typed over those in the tables `[below.NAME]`, later ones over earlier ones.
+    #[must_use]
+    pub fn with_overrides(self, below: &'static str, overrides: Vec<Override>) -> Self {
+        Document { overridden: below, overrides, ..self }
     }
 
     /// The file, as it was named.
@@ -34,27 +44,36 @@ impl Document {
     /// Its outermost table.
     ///
     /// # Errors
-    /// If the text is no TOML.
+    /// If the text is no TOML, or a value is set where there is no table.
     pub fn root(&self) -> Result<Table<'_>, ConfigError> {
         let parsed = DeTable::parse(&self.text).map_err(|error| {
             let place = error.span().unwrap_or(0..0);
             self.error_at(&place, error.message().to_owned())
         })?;
         let place = parsed.span();
-        Ok(Table::new(self, String::new(), place, parsed.into_inner()))
+        let mut table = parsed.into_inner();
+        for (index, each) in self.overrides.iter().enumerate() {
+            let behind = self.text.len() + 1 + index;
+            each.apply(&mut table, self.overridden, &(behind..behind), self)?;
+        }
+        Ok(Table::new(self, String::new(), place, table))
     }
 
-    /// An error about a part of the text.
+    /// An error about a part of the text, or about what was set.
     pub(super) fn error_at(&self, place: &Range<usize>, message: impl Into<String>) -> ConfigError {
-        ConfigError {
-            file: self.file.clone(),
-            at: Some(self.line_and_column(place.start)),
-            message: message.into(),
+        let set = place.start.checked_sub(self.text.len() + 1).and_then(|index| self.overrides.get(index));
+        match set {
+            Some(each) => ConfigError { file: each.in_words().into(), at: None, message: message.into() },
+            None => ConfigError {
+                file: self.file.clone(),
+                at: Some(self.line_and_column(place.start)),
+                message: message.into(),
+            },
         }
     }
 
     /// Line and column of a byte, both from 1; columns count characters.
-    fn line_and_column(&self, byte: usize) -> (usize, usize) {
+    pub(super) fn line_and_column(&self, byte: usize) -> (usize, usize) {
         let before = self.text.get(..byte).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)

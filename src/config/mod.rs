@@ -10,10 +10,15 @@ mod error;
 mod measured;
 mod nearest;
 mod objectives;
+mod overrides;
 pub mod pipeline;
+pub mod plan;
 pub mod prices;
+mod service;
 mod table;
+pub mod trace;
 
 pub use document::Document;
 pub use error::ConfigError;
-pub use table::Table;
+pub use overrides::Override;
+pub use table::{Placed, Table};

@@ -6,6 +6,9 @@ use std::fmt::Display;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
+/// A value with its line and column, both from 1.
+pub type Placed<T> = (T, (usize, usize));
+
 struct Entry<'d> {
     key: String,
     key_place: Range<usize>,
@@ -43,6 +46,12 @@ impl<'d> Table<'d> {
     #[must_use]
     pub fn document(&self) -> &'d Document {
         self.document
+    }
+
+    /// Its line and column.
+    #[must_use]
+    pub fn at(&self) -> (usize, usize) {
+        self.document.line_and_column(self.place.start)
     }
 
     /// Its name as an error shows it: `[events]`, `partner 3`, or `the file`.
@@ -107,12 +116,28 @@ impl<'d> Table<'d> {
         key: &'static str,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<Vec<T>, ConfigError> {
+        Ok(self.placed_list(key, parse)?.into_iter().map(|(item, _)| item).collect())
+    }
+
+    /// The same, each with its line and column.
+    ///
+    /// # Errors
+    /// As [`Table::list`].
+    pub fn placed_list<T, E: Display>(
+        &mut self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Vec<Placed<T>>, ConfigError> {
         let Some(entry) = self.take(key) else { return Ok(Vec::new()) };
         let items: Vec<(Range<usize>, DeValue<'_>)> = match entry.value {
             DeValue::Array(items) => items.into_iter().map(|item| (item.span(), item.into_inner())).collect(),
             one => vec![(entry.place, one)],
         };
-        items.iter().map(|(place, value)| self.parsed(key, place, value, &parse)).collect()
+        let item = |(place, value): &(Range<usize>, DeValue<'_>)| {
+            let at = self.document.line_and_column(place.start);
+            self.parsed(key, place, value, &parse).map(|item| (item, at))
+        };
+        items.iter().map(item).collect()
     }
 
     /// `true` or `false`; `None` where the key is absent.
@@ -158,6 +183,13 @@ impl<'d> Table<'d> {
                     .error_in(&entry.place, format!("\"{key}\" is a table, [{name}], not {}", kind(&other))))
             }
         }
+    }
+
+    /// A table `[key]` without any keys, at the place of this one: what an absent table means where all of its keys have
+    /// defaults.
+    #[must_use]
+    pub fn empty(&self, key: &str) -> Table<'d> {
+        Table::new(self.document, self.below(key), self.place.clone(), DeTable::new())
     }
 
     /// The tables `[[key]]`, in order; none where the key is absent.

@@ -2,6 +2,7 @@
 
 use super::deployment::Deployment;
 use super::pool::keepalive_expiry_s;
+use crate::profile::ServiceProfile;
 use crate::units::{ArrivalRate, Exact, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +12,9 @@ const USUAL_GATE: u64 = 8;
 
 /// A host that holds a connection for this long, in seconds, is slow: more connections would only pile up there.
 const SLOW_HOLD_S: f64 = 1.0;
+
+/// The quantile of a group's service times that counts as how long a host holds a connection.
+const HOLD_QUANTILE: f64 = 0.95;
 
 /// A host that attempts go to.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +29,24 @@ pub struct Host {
     pub keepalive: Option<Seconds>,
     /// Connections that it accepts from the whole fleet.
     pub limit: Option<u64>,
+}
+
+impl Host {
+    /// The groups of a profile as hosts: each with its share of the rate.
+    #[must_use]
+    pub fn of_profile(profile: &ServiceProfile, rate: &ArrivalRate) -> Vec<Host> {
+        let total = profile.count();
+        let groups = profile.groups().by_busy_time().into_iter();
+        groups
+            .filter_map(|group| {
+                let share = Exact::fraction(group.times.count().into(), total.into())?;
+                let hold_p95 =
+                    Seconds::from_f64(group.times.quantile(HOLD_QUANTILE)).filter(|hold| !hold.is_zero())?;
+                let rate = ArrivalRate::new(rate.exact() * &share).filter(|rate| !rate.is_zero())?;
+                Some(Host { name: group.name.clone(), rate, hold_p95, keepalive: None, limit: None })
+            })
+            .collect()
+    }
 }
 
 /// What to do about a host.

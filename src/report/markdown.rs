@@ -14,6 +14,9 @@ pub fn render(report: &Report) -> String {
     for section in &report.sections {
         out.push('\n');
         match section {
+            Section::Heading(heading) => {
+                let _ = writeln!(out, "## {}", escape(heading));
+            }
             Section::Facts { title, rows } => facts(&mut out, title, rows),
             Section::Table(table) => rows_and_columns(&mut out, table),
             Section::Figure(plotted) => {

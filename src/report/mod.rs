@@ -5,16 +5,21 @@
 //! [`Report::answer`], never the format.
 
 pub mod autoscale;
+pub mod check;
 pub mod diagnose;
 pub mod drain;
 mod explain;
 mod figure;
+mod github;
+mod html;
 pub mod ingest;
 mod json;
+mod junit;
 pub mod layout;
 mod markdown;
 mod only;
 pub mod pipeline;
+pub mod plan;
 pub mod sandbox;
 pub mod schema;
 mod section;
@@ -23,13 +28,17 @@ pub mod size;
 mod table;
 pub mod validate;
 
+use crate::check::Checked;
 use crate::notice::Note;
 use serde::Serialize;
 use serde_json::Value;
 
 pub use explain::Explanation;
 pub use figure::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit, render_svg};
+pub use github::render as render_github;
+pub use html::render as render_html;
 pub use json::render as render_json;
+pub use junit::{JunitError, render as render_junit};
 pub use markdown::render as render_markdown;
 pub use only::{OnlyError, select};
 pub use section::{Column, Section, Table};
@@ -59,10 +68,21 @@ pub struct Report {
     pub notes: Vec<Note>,
     /// The formulas behind the answer with the numbers put in, shown on request.
     pub explanations: Vec<Explanation>,
+    /// The findings of a check, for the formats that show nothing else.
+    pub judged: Option<Judged>,
     /// What the command was given, as the envelope shows it.
     inputs: Value,
     /// The documented fields of the answer.
     result: Value,
+}
+
+/// The findings of a check, and the file that they are about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The plan, as it was named.
+    pub file: String,
+    /// What became of its requirements.
+    pub checked: Checked,
 }
 
 /// A result cannot be shown because one of its numbers is not finite: a defect of the program, never of the input.
@@ -96,6 +116,7 @@ impl Report {
             sections: Vec::new(),
             notes: Vec::new(),
             explanations: Vec::new(),
+            judged: None,
             inputs: finite(inputs, "inputs")?,
             result: finite(result, "result")?,
         })

@@ -25,6 +25,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("sandbox", envelope::<super::sandbox::Seen>("sandbox")),
         ("validate", envelope::<crate::validate::Validation>("validate")),
         ("pipeline", envelope::<crate::pipeline::PipelinePlan>("pipeline")),
+        ("plan", envelope::<crate::plan::PlanOutcome>("plan")),
+        ("check", envelope::<crate::check::Checked>("check")),
     ]
 }
 

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 /// One part of a report below its headline.
 #[derive(Clone, Debug)]
 pub enum Section {
+    /// A heading over the sections that follow, such as the name of a pool.
+    Heading(String),
     /// Named facts, one a line.
     Facts {
         /// What the facts are about.

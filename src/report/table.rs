@@ -32,9 +32,18 @@ pub fn render(report: &Report, style: Style) -> String {
     let width = usize::from(style.width.clamp(40, 100));
     let mut out = String::new();
     paragraph(&mut out, &report.headline, width, BOLD);
+    let mut after_heading = false;
     for section in &report.sections {
-        out.push('\n');
+        if !std::mem::take(&mut after_heading) {
+            out.push('\n');
+        }
         match section {
+            Section::Heading(heading) => {
+                paragraph(&mut out, heading, width, BOLD);
+                paragraph(&mut out, &"\u{2500}".repeat(heading.chars().count().min(width)), width, DIM);
+                after_heading = true;
+                continue;
+            }
             Section::Facts { title, rows } => facts(&mut out, title, rows, width),
             Section::Table(table) => rows_and_columns(&mut out, table, width),
             Section::Figure(plotted) => figure::render_terminal(&mut out, plotted, width),

@@ -3,6 +3,7 @@
 
 mod autoscale;
 mod cases;
+mod check;
 mod diagnose;
 mod docs;
 mod drain;
@@ -15,7 +16,9 @@ mod ingest_tools;
 mod layout;
 mod manifests;
 mod mutated;
+mod mutated_plan;
 mod pipeline;
+mod plan;
 mod plot;
 mod schema;
 mod simulate;

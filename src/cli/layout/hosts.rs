@@ -6,11 +6,7 @@ use anyhow::{Result, anyhow};
 use std::collections::HashSet;
 use std::path::Path;
 use whsize::layout::Host;
-use whsize::profile::ServiceProfile;
-use whsize::units::{ArrivalRate, Count, Exact, Seconds};
-
-/// The quantile of a group's service times that counts as how long a host holds a connection.
-const HOLD_QUANTILE: f64 = 0.95;
+use whsize::units::{ArrivalRate, Count, Seconds};
 
 /// Reads `name=a,rate=20,p95=0.25,keepalive=60s,limit=5`.
 pub(crate) fn host(typed: &str) -> Result<Host, String> {
@@ -38,21 +34,6 @@ pub(super) fn read(path: &Path) -> Result<Vec<Host>> {
     });
     lines
         .map(|(index, line)| host(line.trim()).map_err(|error| anyhow!("{name}:{}: {error}", index + 1)))
-        .collect()
-}
-
-/// The groups of a profile as hosts: each with its share of the rate.
-pub(super) fn of_profile(profile: &ServiceProfile, rate: &ArrivalRate) -> Vec<Host> {
-    let total = profile.count();
-    let groups = profile.groups().by_busy_time().into_iter();
-    groups
-        .filter_map(|group| {
-            let share = Exact::fraction(group.times.count().into(), total.into())?;
-            let hold_p95 =
-                Seconds::from_f64(group.times.quantile(HOLD_QUANTILE)).filter(|hold| !hold.is_zero())?;
-            let rate = ArrivalRate::new(rate.exact() * &share).filter(|rate| !rate.is_zero())?;
-            Some(Host { name: group.name.clone(), rate, hold_p95, keepalive: None, limit: None })
-        })
         .collect()
 }
 

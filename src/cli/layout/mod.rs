@@ -209,7 +209,7 @@ impl Args {
             hosts.extend(hosts::read(path)?);
         }
         if let (Some(measured), Some(rate)) = (service.and_then(|service| service.measured.as_ref()), rate) {
-            hosts.extend(hosts::of_profile(&measured.profile, rate));
+            hosts.extend(Host::of_profile(&measured.profile, rate));
         }
         if let Some(twice) = hosts::named_twice(&hosts) {
             bail!("the host \"{twice}\" is given twice");

@@ -6,7 +6,7 @@ mod partners;
 mod stages;
 
 use super::prices::Prices;
-use super::{ConfigError, Document, Table, measured, objectives};
+use super::{ConfigError, Document, Table, measured, objectives, service};
 use crate::notice::Note;
 use crate::pipeline::Pipeline;
 use crate::units::Ratio;

@@ -1,11 +1,10 @@
 //! Partner classes, listed partners, and partners spread by a law.
 
-use super::measured::measured;
+use super::service::{failure_mean, name, service};
 use super::{ConfigError, Table};
 use crate::notice::Note;
 use crate::pipeline::{Class, Limits, Named, Partners, Spread};
-use crate::sizing::{Basis, ServiceTime};
-use crate::units::{ArrivalRate, Count, Exact, Ratio, Seconds, Share};
+use crate::units::{ArrivalRate, Count, Exact, Ratio, Share};
 use std::collections::BTreeSet;
 
 /// The largest exponent of Zipf's law that is taken; beyond it the first partner has everything.
@@ -63,7 +62,7 @@ fn class(
     if known.iter().any(|class| class.name == name) {
         return Err(table.error_at("name", format!("there are two classes \"{name}\"")));
     }
-    let service = service(table, notes)?;
+    let service = service(table, notes)?.time;
     let failure_share = table.or("failure_share", str::parse::<Share>, "0")?;
     if !failure_share.exact().is_zero() && max_attempts.is_none() {
         return Err(table.error_at(
@@ -79,37 +78,6 @@ fn class(
         ordered_keys: table.optional("ordered_keys", Count::parse_positive)?,
         service,
     })
-}
-
-/// The mean of a failed attempt, which measured attempts have already.
-fn failure_mean(table: &mut Table<'_>, service: &ServiceTime) -> Result<Option<Seconds>, ConfigError> {
-    let mean = table.optional("failure_mean", Seconds::parse_positive)?;
-    if mean.is_some() && matches!(service.basis, Basis::Measured { .. }) {
-        return Err(table.error_at("failure_mean", "the measured attempts have the failed ones among them"));
-    }
-    Ok(mean)
-}
-
-/// `mean` with `scv`, or `profile`: measured attempts, the failed ones included.
-fn service(table: &mut Table<'_>, notes: &mut Vec<Note>) -> Result<ServiceTime, ConfigError> {
-    let mean = table.optional("mean", Seconds::parse_positive)?;
-    let scv = table.optional("scv", str::parse::<Ratio>)?;
-    let measured = measured(table, "profile")?;
-    match (measured, mean, scv) {
-        (Some(measured), None, None) => {
-            if measured.profile.mean().is_zero() {
-                return Err(table.error_at("profile", "every attempt in it lasts 0 s"));
-            }
-            notes.extend(measured.notes);
-            Ok(ServiceTime::from_profile(&measured.profile))
-        }
-        (Some(_), _, _) => {
-            Err(table.error_at("profile", "it says mean and scv itself; give one or the other"))
-        }
-        (None, Some(mean), Some(scv)) => Ok(ServiceTime::with_scv(mean, scv.get())),
-        (None, Some(mean), None) => Ok(ServiceTime::exponential(mean)),
-        (None, None, _) => Err(table.missing("mean")),
-    }
 }
 
 /// `concurrency` and `rate`: what a partner accepts.
@@ -182,16 +150,6 @@ fn class_shares(
         return Err(table.error(format!("the shares of the classes make {sum}, not 100%")));
     }
     Ok(given)
-}
-
-fn name(typed: &str) -> Result<String, String> {
-    match typed.trim() {
-        "" => Err("a name is not empty".to_owned()),
-        name if name.chars().any(char::is_control) || name.chars().count() > 100 => {
-            Err("a name has at most 100 characters and no control characters".to_owned())
-        }
-        name => Ok(name.to_owned()),
-    }
 }
 
 fn positive_share(typed: &str) -> Result<Share, String> {

@@ -8,6 +8,7 @@ mod svg;
 mod terminal;
 
 pub use svg::render as render_svg;
+pub(super) use svg::{STYLE, render_inline};
 pub(super) use terminal::{render as render_terminal, render_plain};
 
 use crate::units::human;
@@ -166,7 +167,7 @@ impl Panel {
     }
 
     /// The value of a mark in words: `1261 workers, 1.352 s`.
-    fn value_of(&self, mark: &Mark, x: &Axis) -> String {
+    pub(super) fn value_of(&self, mark: &Mark, x: &Axis) -> String {
         match mark.place {
             Place::At(across, up) => {
                 format!("{} {}, {}", x.unit.show(across), x.label, self.y.unit.show(up))

@@ -24,7 +24,7 @@ const TICKS_ACROSS: usize = 8;
 
 /// Colours of Okabe and Ito, told apart by most readers with a colour vision deficiency, lighter on dark; dashes tell
 /// the lines apart without any colour.
-const STYLE: &str = "\
+pub(in crate::report) const STYLE: &str = "\
 :root{--paper:#fff;--ink:#1b1f24;--faint:#59636e;--grid:#dfe3e8;--s0:#0072b2;--s1:#d55e00;--s2:#007a59;--s3:#9b4f7d;--s4:#7a5c00;--s5:#3b3b98}\
 @media (prefers-color-scheme:dark){:root{--paper:#14181d;--ink:#e8ecf0;--faint:#9aa5b1;--grid:#2c333b;--s0:#56b4e9;--s1:#f0a35c;--s2:#3ecf9f;--s3:#e19ac0;--s4:#e6cf53;--s5:#a3a3f5}}\
 text{font:13px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:var(--ink)}\
@@ -38,9 +38,44 @@ text{font:13px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:
 /// Renders a figure as an SVG document with a final newline.
 #[must_use]
 pub fn render(figure: &Figure) -> String {
+    let (body, height) = drawn(figure);
+    let document = labelled(figure, height, "")
+        .set("width", WIDTH)
+        .set("height", height)
+        .add(Style::new(STYLE))
+        .add(element::Rectangle::new().set("class", "paper").set("width", "100%").set("height", "100%"))
+        .add(body);
+    format!("{document}\n")
+}
+
+/// Renders a figure as an element of a page that has [`STYLE`] and fits it to its width; the number tells it from the
+/// other figures of the page.
+#[must_use]
+pub(in crate::report) fn render_inline(figure: &Figure, number: usize) -> String {
+    let (body, height) = drawn(figure);
+    format!("{}\n", labelled(figure, height, &number.to_string()).add(body))
+}
+
+/// An empty picture with title and description for readers who cannot see it.
+fn labelled(figure: &Figure, height: f64, suffix: &str) -> Document {
+    let (title, description) = (format!("title{suffix}"), format!("desc{suffix}"));
+    Document::new()
+        .set("viewBox", (0.0, 0.0, WIDTH, height))
+        .set("role", "img")
+        .set("aria-labelledby", format!("{title} {description}"))
+        .add(Title::new(printable(&figure.title)).set("id", title))
+        .add(
+            Description::new()
+                .set("id", description)
+                .add(svg::node::Text::new(printable(&figure.description))),
+        )
+}
+
+/// Everything that is to be seen, and its height.
+fn drawn(figure: &Figure) -> (Group, f64) {
     let plot_height = if figure.panels.len() == 1 { PANEL_ALONE } else { PANEL_SHARED };
     let x = Range::over(&figure.x, figure.across(), TICKS_ACROSS, true);
-    let mut body = Group::new();
+    let mut body = Group::new().add(words(16.0, 28.0, &figure.title, "title"));
     let mut top = TITLE_HEIGHT;
     for (index, panel) in figure.panels.iter().enumerate() {
         let frame = Frame { top: top + HEAD, height: plot_height, x: &x };
@@ -51,22 +86,8 @@ pub fn render(figure: &Figure) -> String {
             top += LINE * panel.series.len() as f64 + 6.0;
         }
     }
-    let axis_name = words(WIDTH - RIGHT, top + 10.0, &figure.x.heading(), "faint").set("text-anchor", "end");
-    let height = top + 22.0;
-    let document = Document::new()
-        .set("viewBox", (0.0, 0.0, WIDTH, height))
-        .set("width", WIDTH)
-        .set("height", height)
-        .set("role", "img")
-        .set("aria-labelledby", "title desc")
-        .add(Title::new(printable(&figure.title)).set("id", "title"))
-        .add(Description::new().set("id", "desc").add(svg::node::Text::new(printable(&figure.description))))
-        .add(Style::new(STYLE))
-        .add(element::Rectangle::new().set("class", "paper").set("width", "100%").set("height", "100%"))
-        .add(words(16.0, 28.0, &figure.title, "title"))
-        .add(body)
-        .add(axis_name);
-    format!("{document}\n")
+    body.append(words(WIDTH - RIGHT, top + 10.0, &figure.x.heading(), "faint").set("text-anchor", "end"));
+    (body, top + 22.0)
 }
 
 /// What XML cannot carry is left out.
