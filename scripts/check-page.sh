@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Opens the page of a plan in headless Chromium: no console message, nothing loaded, every figure there with its numbers.
+# With a folder as argument, leaves screenshots there: light and dark, wide and narrow. Needs Debian's package chromium.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+whsize=${WHSIZE:-target/debug/whsize}
+screenshots=${1:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "$*" >&2; exit 1; }
+
+browser() {
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+        --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
+        --user-data-dir="$(mktemp -d "$folder/user.XXXX")" "$@"
+}
+
+"$whsize" plan docs/examples/whsize.toml --format html > "$folder/plan.html" || [ $? = 1 ]
+page=file://$folder/plan.html
+
+browser --enable-logging=stderr --log-level=0 --dump-dom "$page" > "$folder/dom.html" 2> "$folder/log"
+if grep -E 'CONSOLE|Refused|ERR_' "$folder/log"; then fail "the page has something to say on the console"; fi
+figures=$(grep -c '<figure' "$folder/dom.html")
+drawn=$(grep -c '<svg' "$folder/dom.html")
+tables=$(grep -c '<caption' "$folder/dom.html")
+[ "$figures" = 4 ] || fail "there are $figures figures, not 4: wait, distribution, backlog, replay"
+[ "$drawn" = "$figures" ] || fail "$drawn of $figures figures are drawn"
+[ "$tables" -ge "$figures" ] || fail "$tables tables of numbers for $figures figures"
+
+# What the browser laid out: as wide as its window, so that nothing is cut off on a telephone.
+for width in 1200 400; do
+    for scheme in light dark; do
+        number=$([ "$scheme" = dark ] && echo 0 || echo 1)
+        shot=$folder/$scheme-$width.png
+        browser --blink-settings=preferredColorScheme="$number" --window-size="$width,2400" \
+            --screenshot="$shot" "$page" 2> "$folder/log"
+        [ -s "$shot" ] || fail "no screenshot, $scheme at $width"
+        [ -z "$screenshots" ] || cp "$shot" "$screenshots/"
+    done
+done
+cmp -s "$folder/light-1200.png" "$folder/dark-1200.png" && fail "dark looks like light"
+echo "4 passed, 0 failed: console, figures, numbers, schemes"

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# How long `whsize check` takes for a plan of 200 pools, each with a saved profile of its own.
+# Builds the release binary, writes profiles and plan to a folder that it removes, and prints the times of five runs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --release --locked --quiet
+whsize=$PWD/target/release/whsize
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+for pool in $(seq 200); do
+    # A thousand attempts: most take a tenth of a second, one in thirty runs into a timeout; no two pools are alike.
+    awk -v pool="$pool" 'BEGIN {
+        print "timestamp,duration_ms"
+        for (i = 0; i < 1000; i++)
+            print 1772323200 + i "," ((i * 7 + pool) % 30 == 0 ? 20000 + pool : 80 + (i * 37 + pool * 11) % 150)
+    }' > "$folder/attempts.csv"
+    "$whsize" ingest "$folder/attempts.csv" --save "$folder/pool-$pool.json" --quiet > "$folder/ingested"
+    cat >> "$folder/whsize.toml" << POOL
+[pool.pool-$pool]
+rate = $((pool * 5))
+profile = "pool-$pool.json"
+wait = "500ms"
+workers_deployed = $((pool * 8 + 50))
+require = ["workers_deployed >= workers", "utilisation <= 95%", "wait_p95 <= 5s", "layout fits", "sample count enough"]
+[pool.pool-$pool.recovery]
+backlog = "10k"
+within = "1h"
+POOL
+done
+for run in 1 2 3 4 5; do
+    start=$(date +%s%N)
+    "$whsize" check "$folder/whsize.toml" --only passed > "$folder/answer" || true
+    echo "run $run: $(cat "$folder/answer") requirements met, $((($(date +%s%N) - start) / 1000000)) ms"
+done
