@@ -1,7 +1,7 @@
 //! Why a pool needs more workers than it did.
 
 use crate::plan::Figures;
-use crate::sizing::{Demand, Objective, ServiceTime, smallest_workers};
+use crate::sizing::{ArrivalProcess, Demand, Objective, ServiceTime, smallest_workers};
 use crate::units::{ArrivalRate, Seconds, human};
 
 /// What changed most of what a pool needs.
@@ -38,8 +38,8 @@ impl Cause {
     pub(super) fn of(before: &Figures, now: &Figures, objectives: &[Objective]) -> Self {
         let workers = |rate: f64, mean: f64, variability_of: &Figures| {
             let service = ServiceTime::with_scv(Seconds::from_f64(mean)?, variability_of.service_scv);
-            let demand =
-                Demand::new(ArrivalRate::from_f64(rate)?, service, variability_of.arrival_scv).ok()?;
+            let arrivals = ArrivalProcess::Renewal { scv: variability_of.arrival_scv };
+            let demand = Demand::new(ArrivalRate::from_f64(rate)?, service, arrivals).ok()?;
             Some(smallest_workers(&demand, objectives))
         };
         let base = workers(before.rate_per_s, before.service_mean_s, before);

@@ -51,7 +51,7 @@ pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], worker
 /// The answer for another mean and variability of the service time.
 fn sized(demand: &Demand, objectives: &[Objective], mean_s: f64, scv: f64) -> Option<u64> {
     let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
-    let moved = Demand::new(demand.rate.clone(), service, demand.arrival_scv).ok()?;
+    let moved = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
     Some(smallest_workers(&moved, objectives))
 }
 
@@ -59,7 +59,7 @@ fn sized(demand: &Demand, objectives: &[Objective], mean_s: f64, scv: f64) -> Op
 mod tests {
     use super::*;
     use crate::profile::{Attempt, ProfileRecorder, ServiceProfile, Source};
-    use crate::sizing::{Question, Sample};
+    use crate::sizing::{ArrivalProcess, Question, Sample};
 
     fn attempt(duration_ns: u64) -> Attempt<'static> {
         Attempt { duration_ns, weight: 1, failed: false, started_ns: None, group: None }
@@ -83,7 +83,7 @@ mod tests {
     fn measured(attempts: u64) -> (Demand, ServiceProfile) {
         let profile = profile(attempts);
         let service = ServiceTime::from_profile(&profile);
-        (Demand::new("900".parse().unwrap(), service, 1.0).unwrap(), profile)
+        (Demand::new("900".parse().unwrap(), service, ArrivalProcess::Poisson).unwrap(), profile)
     }
 
     #[test]
@@ -125,17 +125,21 @@ mod tests {
 
     #[test]
     fn nothing_measured_leaves_nothing_to_say_and_equal_attempts_nothing_open() {
-        let exponential =
-            Demand::new("5".parse().unwrap(), ServiceTime::exponential("1".parse().unwrap()), 1.0).unwrap();
+        let exponential = Demand::new(
+            "5".parse().unwrap(),
+            ServiceTime::exponential("1".parse().unwrap()),
+            ArrivalProcess::Poisson,
+        )
+        .unwrap();
         assert_eq!(workers_interval(&exponential, &objectives(), 7), None);
         let mut recorder = ProfileRecorder::new(&[]);
         recorder.add(&attempt(1_000_000_000)).unwrap();
         let once = ServiceTime::from_profile(&recorder.clone().finish(Source::default()).unwrap());
-        let once = Demand::new("5".parse().unwrap(), once, 1.0).unwrap();
+        let once = Demand::new("5".parse().unwrap(), once, ArrivalProcess::Poisson).unwrap();
         assert_eq!(workers_interval(&once, &objectives(), 7), None);
         recorder.add(&attempt(1_000_000_000)).unwrap();
         let twice = ServiceTime::from_profile(&recorder.finish(Source::default()).unwrap());
-        let twice = Demand::new("5".parse().unwrap(), twice, 1.0).unwrap();
+        let twice = Demand::new("5".parse().unwrap(), twice, ArrivalProcess::Poisson).unwrap();
         assert_eq!(workers_interval(&twice, &objectives(), 7), Some([7, 7]));
     }
 }

@@ -19,7 +19,7 @@ pub struct Figures {
     pub service_mean_s: f64,
     /// Squared coefficient of variation of the service time.
     pub service_scv: f64,
-    /// Squared coefficient of variation of the times between arrivals.
+    /// Squared coefficient of variation of the times between arrivals; the size of batches, where they arrive in batches.
     pub arrival_scv: f64,
     /// Measured attempts behind the service time, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ impl PlannedPool {
             rate_per_s: demand.rate.get(),
             service_mean_s: demand.service.mean.get(),
             service_scv: demand.service.scv,
-            arrival_scv: demand.arrival_scv,
+            arrival_scv: demand.arrivals.dispersion(),
             attempts_measured: match demand.service.basis {
                 Basis::Measured { attempts } => Some(attempts),
                 Basis::ExponentialAssumed | Basis::MomentsGiven => None,

@@ -7,7 +7,7 @@ use super::service::{Service, failure_mean, name, service};
 use super::{ConfigError, Table, place};
 use crate::notice::Note;
 use crate::plan::{Pool, Recovery};
-use crate::sizing::{Demand, Retries, Scenario};
+use crate::sizing::{ArrivalProcess, Demand, Retries, Scenario};
 use crate::units::{ArrivalRate, Count, Ratio, Seconds, Share};
 
 /// The largest pool that is judged, as `size` has it.
@@ -58,7 +58,7 @@ fn demand(table: &mut Table<'_>, service: &Service) -> Result<Demand, ConfigErro
     let failure_share = table.optional("failure_share", str::parse::<Share>)?;
     let max_attempts = table.optional("max_attempts", attempts)?;
     let failure_mean = failure_mean(table, &service.time)?;
-    let arrival_scv = table.optional("arrival_scv", scv)?.map_or(1.0, |scv| scv.get());
+    let arrivals = arrivals(table)?;
     let Some(first_attempt_rate) = first_attempt_rate else {
         for (key, given) in [
             ("failure_share", failure_share.is_some()),
@@ -72,7 +72,7 @@ fn demand(table: &mut Table<'_>, service: &Service) -> Result<Demand, ConfigErro
         }
         let measured = || service.profile.as_ref()?.arrivals()?.busiest_minute_rate();
         let rate = rate.or_else(measured).ok_or_else(|| table.missing("rate"))?;
-        return Demand::new(rate, service.time.clone(), arrival_scv)
+        return Demand::new(rate, service.time.clone(), arrivals)
             .map_err(|error| table.error_at("rate", error));
     };
     if rate.is_some() {
@@ -85,8 +85,22 @@ fn demand(table: &mut Table<'_>, service: &Service) -> Result<Demand, ConfigErro
         failure_mean,
     };
     retries
-        .demand(service.time.clone(), arrival_scv)
+        .demand(service.time.clone(), arrivals)
         .map_err(|error| table.error_at("first_attempt_rate", error))
+}
+
+/// `arrival_scv`, or `batch`; a Poisson stream where nothing is said.
+fn arrivals(table: &mut Table<'_>) -> Result<ArrivalProcess, ConfigError> {
+    let scv = table.optional("arrival_scv", scv)?;
+    let batch = table.optional("batch", Count::parse_positive)?;
+    match (scv, batch) {
+        (Some(_), Some(_)) => {
+            Err(table.error_at("batch", "it is another law than arrival_scv; give one of them"))
+        }
+        (Some(scv), None) => Ok(ArrivalProcess::Renewal { scv: scv.get() }),
+        (None, Some(size)) => Ok(ArrivalProcess::Batches { size: size.get() }),
+        (None, None) => Ok(ArrivalProcess::Poisson),
+    }
 }
 
 fn workers(typed: &str) -> Result<u64, String> {
@@ -127,7 +141,7 @@ fn scenarios(table: &mut Table<'_>, steady: &Demand) -> Result<Vec<Scenario>, Co
             return Err(surge.missing("rate"));
         }
         let service = mean.map_or_else(|| steady.service.clone(), |mean| steady.service.stretched_to(mean));
-        let demand = Demand::new(rate.unwrap_or_else(|| steady.rate.clone()), service, steady.arrival_scv);
+        let demand = Demand::new(rate.unwrap_or_else(|| steady.rate.clone()), service, steady.arrivals);
         scenarios.push(Scenario { name, demand: demand.map_err(|error| surge.error(error))? });
         surge.finish()?;
     }
