@@ -61,6 +61,7 @@ pub mod exposition;
 pub mod ingest;
 pub mod layout;
 pub mod notice;
+mod parallel;
 pub mod pipeline;
 pub mod plan;
 pub mod profile;

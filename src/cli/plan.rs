@@ -4,6 +4,7 @@ use super::{Outcome, input, output::Output};
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use whsize::config::{ConfigError, Document, Override, plan};
 use whsize::plan::{PlanError, Planned};
@@ -73,7 +74,8 @@ impl PlanFile {
 
     /// Answers everything that the plan asks.
     pub(crate) fn solve(&self, read: &plan::Read) -> Result<Planned> {
-        read.plan.solve().map_err(|error| self.placed(error).into())
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        read.plan.solve(threads).map_err(|error| self.placed(error).into())
     }
 
     /// What was given, for the report.

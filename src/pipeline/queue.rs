@@ -41,7 +41,7 @@ impl QueueKind {
         let bounds = [limits.concurrency.map(Count::get), by_rate, ordered_keys.map(Count::get)];
         let mut kind = QueueKind {
             service_mean_s: attempts.service.mean.get(),
-            model: attempts.wait_model(),
+            model: attempts.wait_model().clone(),
             most_concurrency: bounds.into_iter().flatten().min(),
             throttle_per_s: limits.rate.as_ref().map(ArrivalRate::get),
             ordered_keys: ordered_keys.map(Count::get),

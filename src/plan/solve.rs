@@ -5,7 +5,8 @@ use super::outcome::Surge;
 use super::pool::{Autoscaling, Place, Plan, Pool, Traffic};
 use crate::autoscale::{self, MissingMetric, Replay, Trace, TraceError};
 use crate::drain::{self, DrainError};
-use crate::{layout, sizing};
+use crate::{layout, parallel, sizing};
+use std::num::NonZeroUsize;
 
 /// A plan with its answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,15 +76,15 @@ pub enum PlanErrorReason {
 }
 
 impl Plan {
-    /// Answers everything that is asked of every pool.
+    /// Answers everything that is asked of every pool, several pools at a time.
     ///
     /// # Errors
-    /// If a solver refuses its question, with the pool.
-    pub fn solve(&self) -> Result<Planned, PlanError> {
-        let pools = self.pools.iter().map(|pool| {
+    /// If a solver refuses its question, with the first pool of the file for which one does.
+    pub fn solve(&self, threads: NonZeroUsize) -> Result<Planned, PlanError> {
+        let solved = parallel::each(&self.pools, threads, |pool| {
             pool.solve().map_err(|reason| PlanError { pool: pool.name.clone(), at: pool.at, reason })
         });
-        Ok(Planned { pools: pools.collect::<Result<_, _>>()? })
+        Ok(Planned { pools: solved.into_iter().collect::<Result<_, _>>()? })
     }
 }
 

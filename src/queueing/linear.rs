@@ -42,11 +42,18 @@ impl Matrix {
         }
     }
 
-    fn subtract_row(&mut self, target: usize, source: usize, factor: f64) {
-        for column in 0..self.columns {
-            let value = self.at(source, column);
-            self.values[target * self.columns + column] -= factor * value;
-        }
+    /// Takes `factor` times a row from a later one, from `column` on.
+    fn subtract_row(&mut self, target: usize, source: usize, factor: f64, column: usize) {
+        let (before, after) = self.values.split_at_mut(target * self.columns);
+        let source = &before[source * self.columns..][..self.columns];
+        subtract(&mut after[column..self.columns], &source[column..], factor);
+    }
+}
+
+/// `factor` times `source` taken from `target`: slices of one length, so that it runs on several numbers at a time.
+fn subtract(target: &mut [f64], source: &[f64], factor: f64) {
+    for (value, other) in target.iter_mut().zip(source) {
+        *value -= factor * other;
     }
 }
 
@@ -63,18 +70,19 @@ pub(super) fn solve(mut a: Matrix, mut b: Matrix) -> Matrix {
         for row in pivot + 1..size {
             let factor = a.at(row, pivot) / a.at(pivot, pivot);
             if factor != 0.0 {
-                a.subtract_row(row, pivot, factor);
-                b.subtract_row(row, pivot, factor);
+                a.subtract_row(row, pivot, factor, pivot);
+                b.subtract_row(row, pivot, factor, 0);
             }
         }
     }
     for pivot in (0..size).rev() {
         let diagonal = a.at(pivot, pivot);
-        for column in 0..b.columns {
-            let known: f64 = (pivot + 1..size).map(|row| a.at(pivot, row) * b.at(row, column)).sum();
-            let place = pivot * b.columns + column;
-            b.values[place] = (b.values[place] - known) / diagonal;
+        let (unknown, known) = b.values.split_at_mut((pivot + 1) * b.columns);
+        let unknown = &mut unknown[pivot * b.columns..];
+        for (row, known) in known.chunks_exact(b.columns).enumerate() {
+            subtract(unknown, known, a.at(pivot, pivot + 1 + row));
         }
+        unknown.iter_mut().for_each(|value| *value /= diagonal);
     }
     b
 }

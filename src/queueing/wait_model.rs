@@ -43,6 +43,12 @@ impl WaitModel {
         WaitModel::new(ServiceShape::EXPONENTIAL, ArrivalProcess::Poisson)
     }
 
+    /// The shape of the service law.
+    #[must_use]
+    pub fn shape(&self) -> ServiceShape {
+        self.shape
+    }
+
     /// (ca² + cs²)/2, by which the mean wait exceeds Erlang C's as the pool saturates.
     #[must_use]
     pub fn variability(&self) -> f64 {
@@ -251,7 +257,9 @@ mod tests {
                 prop_assert!(waiting.mean_s().is_finite() && waiting.mean_s() >= 0.0, "{waiting:?}");
                 prop_assert!(quantiles.is_sorted() && quantiles[2].is_finite(), "{waiting:?} {quantiles:?}");
             }
-            prop_assert!(more.mean_s() <= fewer.mean_s() * (1.0 + 1e-6) + 1e-12, "{fewer:?} {more:?}");
+            // Bursts of a law beyond what is carried over multiply two factors, one of which rises a little.
+            let room = if arrivals.is_poisson() || shape.is_within_reach() { 1e-6 } else { 1e-2 };
+            prop_assert!(more.mean_s() <= fewer.mean_s() * (1.0 + room) + 1e-12, "{fewer:?} {more:?}");
         }
     }
 }

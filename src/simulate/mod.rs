@@ -47,7 +47,6 @@ mod law;
 mod outcome;
 mod recursion;
 mod refine;
-mod replications;
 mod run;
 mod scenario;
 mod servers;

@@ -4,12 +4,12 @@ use super::error::{Error, require};
 use super::events;
 use super::outcome::{Measured, Method, Simulated, summarise};
 use super::recursion::{PlainQueue, Record};
-use super::replications::replicate;
 use super::scenario::Scenario;
 use super::stream::Streams;
 use super::stretch::{Horizon, Stretches};
 use super::tally::{Replicate, Segment};
 use super::warm_up::{STRETCHES, WarmUp, truncation};
+use crate::parallel;
 use std::num::NonZeroUsize;
 
 /// How a scenario is run.
@@ -141,7 +141,8 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     fn replicate(&self, indices: std::ops::Range<u32>, stretches: &Stretches) -> Vec<Replicate> {
         let plain = self.scenario.as_plain().filter(|_| self.method == Method::Recursion);
-        replicate(indices, self.run.threads, |index| {
+        let indices: Vec<u32> = indices.collect();
+        parallel::each(&indices, self.run.threads, |&index| {
             let streams = Streams::new(self.run.seed, index);
             match plain {
                 Some((arrivals, service)) => {

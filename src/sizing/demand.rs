@@ -93,6 +93,8 @@ pub struct Demand {
     pub arrivals: ArrivalProcess,
     /// The first attempts and their failures behind the rate, where it was not measured at the queue.
     pub retries: Option<Retries>,
+    /// How a pool waits under this traffic, kept because it remembers what it solved.
+    model: WaitModel,
 }
 
 /// Why a demand cannot be sized.
@@ -135,16 +137,9 @@ impl Demand {
         service: ServiceTime,
         arrivals: ArrivalProcess,
     ) -> Result<Self, DemandError> {
-        if rate.is_zero() {
-            return Err(DemandError::Nothing { what: "rate" });
-        }
-        if service.mean.is_zero() {
-            return Err(DemandError::Nothing { what: "mean service time" });
-        }
-        if rate.offered_load(&service.mean) > Exact::whole(LARGEST_LOAD) {
-            return Err(DemandError::LoadTooLarge { rate: rate.to_string(), mean: service.mean.to_string() });
-        }
-        Ok(Demand { rate, service, arrivals, retries: None })
+        check(&rate, &service.mean)?;
+        let model = WaitModel::new(ServiceShape::of(&service.law, service.scv), arrivals);
+        Ok(Demand { rate, service, arrivals, retries: None, model })
     }
 
     /// The offered load a = λS, in erlangs, exact (J. D. C. Little 1961: the mean number of busy workers).
@@ -162,13 +157,13 @@ impl Demand {
     /// The shape of the service law.
     #[must_use]
     pub fn shape(&self) -> ServiceShape {
-        ServiceShape::of(&self.service.law, self.service.scv)
+        self.model.shape()
     }
 
     /// How a pool waits under this traffic.
     #[must_use]
-    pub fn wait_model(&self) -> WaitModel {
-        WaitModel::new(self.shape(), self.arrivals)
+    pub fn wait_model(&self) -> &WaitModel {
+        &self.model
     }
 
     /// The same traffic at another rate.
@@ -176,8 +171,23 @@ impl Demand {
     /// # Errors
     /// As [`Demand::new`].
     pub fn at_rate(&self, rate: ArrivalRate) -> Result<Self, DemandError> {
-        Demand::new(rate, self.service.clone(), self.arrivals)
+        check(&rate, &self.service.mean)?;
+        Ok(Demand { rate, retries: None, ..self.clone() })
     }
+}
+
+/// Refuses a load that has no answer.
+fn check(rate: &ArrivalRate, mean: &Seconds) -> Result<(), DemandError> {
+    if rate.is_zero() {
+        return Err(DemandError::Nothing { what: "rate" });
+    }
+    if mean.is_zero() {
+        return Err(DemandError::Nothing { what: "mean service time" });
+    }
+    if rate.offered_load(mean) > Exact::whole(LARGEST_LOAD) {
+        return Err(DemandError::LoadTooLarge { rate: rate.to_string(), mean: mean.to_string() });
+    }
+    Ok(())
 }
 
 /// First attempts, and what failures make of them.

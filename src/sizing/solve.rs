@@ -60,12 +60,15 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn new(demand: &Demand) -> Self {
-        Load::shaped(demand, demand.shape())
+        Load::with_model(demand, demand.wait_model().clone())
     }
 
     /// The load of a demand whose service law has another shape than its own.
     pub(super) fn shaped(demand: &Demand, shape: ServiceShape) -> Self {
-        let model = WaitModel::new(shape, demand.arrivals);
+        Load::with_model(demand, WaitModel::new(shape, demand.arrivals))
+    }
+
+    fn with_model(demand: &Demand, model: WaitModel) -> Self {
         Load { erlangs: demand.load(), service_mean_s: demand.service.mean.get(), model }
     }
 

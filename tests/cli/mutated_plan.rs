@@ -2,6 +2,7 @@
 //! is not met.
 
 use proptest::prelude::*;
+use std::num::NonZeroUsize;
 use whsize::check::{Verdict, check};
 use whsize::config::{Document, plan};
 use whsize::report::plan::{Detail, Inputs};
@@ -99,7 +100,14 @@ fn answered(text: &str) -> bool {
             return false;
         }
     };
-    let Ok(planned) = read.plan.solve() else { return false };
+    let planned = match read.plan.solve(NonZeroUsize::MIN) {
+        Ok(planned) => planned,
+        Err(error) => {
+            assert!(error.at.line > 0 && error.at.column > 0, "{error:?}");
+            assert!(read.plan.pools.iter().any(|pool| pool.name == error.pool), "{error:?}");
+            return false;
+        }
+    };
     let inputs = Inputs { file: "whsize.toml".to_owned(), set: Vec::new(), baseline: None };
     let (checked, notes) = check(&planned, &read.expected, 1.77e9, None);
     let failed = checked.findings.iter().any(|finding| finding.verdict == Verdict::Fail);

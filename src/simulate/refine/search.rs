@@ -5,12 +5,12 @@ use super::super::error::Error;
 use super::super::interval::{self, Student};
 use super::super::law::Law;
 use super::super::recursion::{PlainQueue, Record};
-use super::super::replications::replicate;
 use super::super::stream::Streams;
 use super::super::stretch::{Horizon, Stretches};
 use super::super::tally::Tally;
 use super::goal::{Goal, Measure};
 use super::{Candidate, Search, Window};
+use crate::parallel;
 use std::collections::BTreeMap;
 
 /// The share of a run that is left out at its start. A fixed share, not a rule that looks at the waits, keeps the estimates
@@ -147,7 +147,8 @@ impl<'a> Level<'a> {
             PlainQueue { workers: workers as usize, arrivals: self.arrivals, service: self.service, record };
         let warm_up = Some(self.warm_up_s()).filter(|&time| time > 0.0).map(Horizon::Seconds);
         let stretches = Stretches::after(warm_up, Horizon::Seconds(self.length));
-        let runs = replicate(0..self.search.replications, self.search.threads, |index| {
+        let indices: Vec<u32> = (0..self.search.replications).collect();
+        let runs = parallel::each(&indices, self.search.threads, |&index| {
             queue.run(&stretches, Streams::new(self.search.seed, index))
         });
         let measured = |segments: &[super::super::tally::Segment]| {
