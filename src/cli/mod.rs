@@ -22,15 +22,18 @@ mod save;
 mod service;
 mod simulate;
 mod size;
+mod sweep;
 mod validate;
 mod values;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Output;
 use plot::Plot;
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
+use sweep::Sweep;
 use whsize::report::{Answer, NotFinite, OnlyError, Report};
 
 /// How many workers a queue needs whose work is waiting for somebody else's server.
@@ -101,6 +104,17 @@ impl Command {
         report.map(|report| Outcome::Report(Box::new(report)))
     }
 
+    /// The report of one value of a sweep.
+    fn for_sweep(&self, output: &Output) -> Result<Report> {
+        if self.plot().is_some_and(Plot::is_asked) || output.explains() {
+            bail!("--plot and --explain show one answer; leave out --sweep, or give one value");
+        }
+        match self.run(output)? {
+            Outcome::Report(report) => Ok(*report),
+            _ => bail!("a sweep is of reports; leave out --emit"),
+        }
+    }
+
     /// Where the figures of the command go.
     fn plot(&self) -> Option<&Plot> {
         match self {
@@ -114,24 +128,58 @@ impl Command {
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
-    let matches = command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let answer = cli.command.run(&cli.output).and_then(|mut outcome| {
-        if let (Some(plot), Outcome::Report(report)) = (cli.command.plot(), &mut outcome) {
-            plot.write(report, &cli.output)?;
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let (output, answer) = match Sweep::of(&arguments) {
+        Ok(None) => {
+            let matches = command().get_matches_from(arguments);
+            let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+            let answer = cli.answer();
+            (cli.output, answer)
         }
-        cli.output.print(&outcome)
-    });
+        Ok(Some(sweep)) => swept(&sweep),
+        Err(error) => (Output::default(), Err(error)),
+    };
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         // Whoever reads us may stop reading; that is no failure of ours.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            cli.output.complain(&error);
+            output.complain(&error);
             ExitCode::from(code(&error))
         }
     }
+}
+
+impl Cli {
+    /// Runs the command and prints what it found.
+    fn answer(&self) -> Result<Answer> {
+        let mut outcome = self.command.run(&self.output)?;
+        if let (Some(plot), Outcome::Report(report)) = (self.command.plot(), &mut outcome) {
+            plot.write(report, &self.output)?;
+        }
+        self.output.print(&outcome)
+    }
+}
+
+/// Answers each command line of a sweep, and prints them as one report, or one field of each.
+fn swept(sweep: &Sweep) -> (Output, Result<Answer>) {
+    let mut answers = Vec::new();
+    let mut output = Output::default();
+    for value in &sweep.values {
+        let matches = command().get_matches_from(sweep.line(value));
+        if let Err(error) = sweep::check(matches.subcommand_name().unwrap_or_default()) {
+            return (output, Err(error));
+        }
+        let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        output = cli.output;
+        match cli.command.for_sweep(&output) {
+            Ok(report) => answers.push((value.clone(), report)),
+            Err(error) => return (output, Err(error.context(format!("--{} {value}", sweep.option)))),
+        }
+    }
+    let answer = output.print_swept(sweep, &answers);
+    (output, answer)
 }
 
 /// The exit code of an error: bad input, unless it is known to be something else.
@@ -149,7 +197,7 @@ fn code(error: &anyhow::Error) -> u8 {
 /// Every option that needs a value takes what stands behind it, also `-5s`: our parsers can say why that is no
 /// duration, where clap would only find an unknown flag.
 fn command() -> clap::Command {
-    with_hyphen_values(Cli::command())
+    with_hyphen_values(sweep::with_option(Cli::command()))
 }
 
 fn with_hyphen_values(command: clap::Command) -> clap::Command {

@@ -1,16 +1,17 @@
 //! How a report reaches the reader: format, colour, width, and one bare value for a shell.
 
 use super::Outcome;
+use super::sweep::Sweep;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
 use whsize::notice::{Note, Severity};
-use whsize::report::{self, Answer, Judged, Report, Style};
+use whsize::report::{self, Answer, Judged, OnlyError, Report, Style};
 
 /// The width of a table where there is no terminal, and the most that one takes.
 const WIDTH: u16 = 100;
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
     /// How the report is printed
@@ -30,9 +31,10 @@ pub(crate) struct Output {
     color: Colour,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Format {
     /// Text for a terminal
+    #[default]
     Table,
     /// One JSON document
     Json,
@@ -44,10 +46,13 @@ enum Format {
     Junit,
     /// Annotations of GitHub Actions; of check
     Github,
+    /// A row for each value of --sweep
+    Csv,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Colour {
+    #[default]
     Auto,
     Always,
     Never,
@@ -70,6 +75,27 @@ impl Output {
         Ok(answer)
     }
 
+    /// Prints the answers of a sweep: one field of each on a line of its own, or all as a report.
+    pub(crate) fn print_swept(&self, sweep: &Sweep, answers: &[(String, Report)]) -> Result<Answer> {
+        let command = answers.first().map_or("", |(_, report)| report.command);
+        let inputs =
+            report::sweep::Inputs { command, option: sweep.option.clone(), arguments: sweep.arguments() };
+        let swept = report::sweep::report(&inputs, answers)?;
+        let Some(field) = &self.only else { return self.print(&Outcome::Report(Box::new(swept))) };
+        let mut lines = String::new();
+        for (_, report) in answers {
+            match report::select(report, field) {
+                Ok(value) => lines.push_str(&value),
+                // A value that this answer does not have leaves its line empty, so that lines and values stay in step.
+                Err(OnlyError::Absent { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            lines.push('\n');
+        }
+        let answer = swept.answer;
+        self.print(&Outcome::Text(lines)).map(|_| answer)
+    }
+
     fn render(&self, report: &Report) -> Result<String> {
         let mut report = report.clone();
         if !self.explain {
@@ -82,6 +108,9 @@ impl Output {
             (None, Format::Html) => report::render_html(&report),
             (None, Format::Junit) => report::render_junit(judged(&report, "junit")?)?,
             (None, Format::Github) => report::render_github(&report, judged(&report, "github")?),
+            (None, Format::Csv) => report::sweep::render_csv(&report).with_context(|| {
+                format!("{} has one answer and no rows: --format csv is of --sweep", report.command)
+            })?,
             (None, Format::Table) => {
                 let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
                 report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })
@@ -95,6 +124,11 @@ impl Output {
         let style = anstyle::AnsiColor::Red.on_default().bold();
         // Nobody is left to tell if standard error is closed as well.
         let _ = writeln!(err, "{style}error:{style:#} {error:#}");
+    }
+
+    /// Whether formulas are wanted as well.
+    pub(crate) fn explains(&self) -> bool {
+        self.explain
     }
 
     /// Whether only the answer is wanted.

@@ -29,6 +29,11 @@ impl Plot {
         }
     }
 
+    /// Whether a figure is asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Writes the figure to its file, if it goes there, and says so.
     pub(crate) fn write(&self, report: &mut Report, output: &Output) -> Result<()> {
         match &self.file {

@@ -25,6 +25,7 @@ pub mod schema;
 mod section;
 pub mod simulate;
 pub mod size;
+pub mod sweep;
 mod table;
 pub mod validate;
 

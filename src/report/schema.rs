@@ -27,6 +27,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("pipeline", envelope::<crate::pipeline::PipelinePlan>("pipeline")),
         ("plan", envelope::<crate::plan::PlanOutcome>("plan")),
         ("check", envelope::<crate::check::Checked>("check")),
+        ("sweep", envelope::<super::sweep::Swept>("sweep")),
     ]
 }
 

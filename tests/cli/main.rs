@@ -25,5 +25,6 @@ mod schema;
 mod simulate;
 mod size;
 mod support;
+mod sweep;
 mod usage;
 mod validate;
