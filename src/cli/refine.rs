@@ -67,7 +67,10 @@ fn goal(objectives: &[Objective]) -> Goal {
             Objective::WaitQuantile(quantile, limit) => {
                 goal.wait_quantiles.push(QuantileGoal { quantile: quantile.get(), limit_s: limit.get() });
             }
-            Objective::MaxUtilisation(_) | Objective::Headroom(_) | Objective::SquareRoot(_) => {}
+            Objective::MaxUtilisation(_)
+            | Objective::Headroom(_)
+            | Objective::SquareRoot(_)
+            | Objective::MaxLost(_) => {}
         }
     }
     goal

@@ -1,6 +1,8 @@
 //! `whsize size`.
 
+use super::order::OrderArgs;
 use super::plot::Plot;
+use super::queue_bounds::QueueBoundArgs;
 use super::service::{Service, ServiceArgs};
 use super::values::{
     QuantileLimit, Surge, headroom, max_attempts, pool, quantile_limit, seed, surge, utilisation,
@@ -29,6 +31,7 @@ const STEADY: &str = "steady";
   whsize size --rate 900 --mean 1.4 --wait 0.5 --workers 1300
   whsize size --rate 900 --mean 1.4 --wait 0.5 --surge name=outage,rate=2400,mean=3.1
   whsize size --rate 900 --mean 1.4 --wait 0.5 --batch 10
+  whsize size --rate 900 --mean 1.4 --max-lost 1% --patience 30s --queue-limit 2000
   whsize size --profile attempts.csv --rate 900 --wait 0.5 --refine
   whsize size --rate-profile day.csv --interval 1h --mean 1.4 --wait 0.5
   whsize size --rate 900 --mean 1.4 --wait 0.5 --plot wait.svg
@@ -79,6 +82,10 @@ pub(crate) struct Args {
     /// Other traffic to size for as well, such as name=outage,rate=2400,mean=3.1
     #[arg(long, value_name = "NAME,RATE,MEAN", value_parser = surge, help_heading = "Traffic")]
     surge: Vec<Surge>,
+    #[command(flatten, next_help_heading = "Traffic")]
+    bounds: QueueBoundArgs,
+    #[command(flatten, next_help_heading = "Traffic")]
+    order: OrderArgs,
 
     /// Mean wait at most this
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, help_heading = "Objectives, one or more")]
@@ -99,6 +106,9 @@ pub(crate) struct Args {
     /// Square-root rule as a requirement: at least B square roots of the load above it
     #[arg(long, value_name = "B", help_heading = "Objectives, one or more")]
     beta: Option<Ratio>,
+    /// At most this share of arrivals gives up or is turned away, with --patience or --queue-limit
+    #[arg(long, value_name = "P", value_parser = Share::parse_inside, help_heading = "Objectives, one or more")]
+    max_lost: Option<Share>,
     /// Judge this pool instead of finding one
     #[arg(long, value_name = "N", value_parser = pool, help_heading = "Objectives, one or more")]
     workers: Option<Count>,
@@ -131,13 +141,14 @@ impl Args {
                  --workers"
             );
         }
+        self.bounds.check(self.max_lost.is_some(), self.refine)?;
         let Some(service) = self.service.read()? else {
             bail!(
                 "there is no service time; give --mean, such as --mean 1.4, or measured ones with --profile FILE"
             );
         };
         let moving = self.moving_rate(&service)?;
-        let demand = self.demand(&service, moving.as_ref())?;
+        let demand = self.demand(&service, moving.as_ref())?.bounded(self.bounds.read())?;
         let question = Question {
             objectives,
             workers: self.workers.map(Count::get),
@@ -158,6 +169,7 @@ impl Args {
             let schedule = moving.schedule(&question.demand, &question.objectives, interval_s)?;
             answered.sizing.schedule = Some(schedule);
         }
+        self.order.answer(&question, &mut answered.sizing, &self.confidence);
         let mut report = report::size::report(&question, &answered)?;
         report.notes.extend(self.rate_note(&service));
         report.notes.extend(self.peak_note(&answered.sizing.steady));
@@ -189,6 +201,7 @@ impl Args {
             self.max_utilisation.clone().map(Objective::MaxUtilisation),
             self.headroom.clone().map(Objective::Headroom),
             self.beta.clone().map(Objective::SquareRoot),
+            self.max_lost.clone().map(Objective::MaxLost),
         ];
         let quantiles = quantiles.map(|asked| Objective::WaitQuantile(asked.quantile, asked.limit));
         all.into_iter().flatten().chain(quantiles).collect()
@@ -283,6 +296,7 @@ fn scenario(surge: &Surge, steady: &Demand) -> Result<Scenario> {
     };
     let rate = surge.rate.clone().unwrap_or_else(|| steady.rate.clone());
     let demand = Demand::new(rate, service, steady.arrivals);
+    let demand = demand.and_then(|demand| demand.bounded(steady.bounds.clone()));
     let demand = demand.with_context(|| format!("--surge name={}", surge.name))?;
     Ok(Scenario { name: surge.name.clone(), demand })
 }

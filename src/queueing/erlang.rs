@@ -33,7 +33,7 @@ pub fn erlang_c(servers: u64, load: f64, slack: f64) -> f64 {
 }
 
 /// 1/B, or infinity where it is beyond the range of a float.
-fn inverse_blocking(servers: u64, load: f64) -> f64 {
+pub(super) fn inverse_blocking(servers: u64, load: f64) -> f64 {
     let (mut sum, mut term, mut left) = (1.0_f64, 1.0_f64, servers as f64);
     while left > 0.0 {
         term *= left / load;

@@ -6,11 +6,14 @@
 
 mod arrival_process;
 mod batch;
+pub mod block;
+mod bounded;
 mod constant;
 mod correction;
 pub mod erlang;
 mod linear;
 mod offered;
+pub mod priority;
 mod service;
 mod shape;
 mod sojourn;
@@ -21,6 +24,7 @@ mod wait_model;
 mod waiting;
 
 pub use arrival_process::ArrivalProcess;
+pub use bounded::{Bounds, Losses};
 pub use offered::MeanUpTo;
 pub use service::ServiceLaw;
 pub use shape::ServiceShape;

@@ -2,6 +2,7 @@
 
 use super::arrival_process::ArrivalProcess;
 use super::batch;
+use super::bounded::Bounds;
 use super::correction::Correction;
 use super::erlang::erlang_c;
 use super::shape::ServiceShape;
@@ -18,6 +19,7 @@ const MOST_WORKERS_OF_BATCHES: u64 = 50_000;
 ///   below an SCV of 1), carried over from small pools to large ones.
 /// - Other arrivals: on top of that the factor of the peakedness in the limit of large pools, and for batches the
 ///   exact queue with exponential service in place of Erlang C.
+/// - Bounds on the wait: the exact queue with Poisson arrivals and exponential service, whatever the shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitModel {
     shape: ServiceShape,
@@ -26,6 +28,7 @@ pub struct WaitModel {
     correction: Option<Arc<Correction>>,
     /// Factors on the probability of a wait and on its mean, from a simulation of one pool.
     calibration: [f64; 2],
+    bounds: Option<Bounds>,
 }
 
 impl WaitModel {
@@ -34,7 +37,25 @@ impl WaitModel {
     pub fn new(shape: ServiceShape, arrivals: ArrivalProcess) -> Self {
         let exponential = shape == ServiceShape::EXPONENTIAL;
         let correction = (!exponential).then(|| Arc::new(Correction::new(&shape)));
-        WaitModel { shape, arrivals, correction, calibration: [1.0, 1.0] }
+        WaitModel { shape, arrivals, correction, calibration: [1.0, 1.0], bounds: None }
+    }
+
+    /// The model with a wait that is bounded, where it is.
+    #[must_use]
+    pub fn bounded(self, bounds: Option<Bounds>) -> Self {
+        WaitModel { bounds, ..self }
+    }
+
+    /// Whether a pool has a steady state: more workers than erlangs, or arrivals that do not all wait to the end.
+    #[must_use]
+    pub fn has_steady_state(&self, pool: &Pool) -> bool {
+        self.bounds.is_some() || pool.is_stable()
+    }
+
+    /// What bounds the wait.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Bounds> {
+        self.bounds
     }
 
     /// Poisson arrivals and exponential service.
@@ -58,6 +79,9 @@ impl WaitModel {
     /// The wait in steady state; `None` for an unstable pool, whose wait grows without end.
     #[must_use]
     pub fn waiting(&self, pool: &Pool) -> Option<Waiting> {
+        if let Some(bounds) = &self.bounds {
+            return Some(bounds.waiting(pool));
+        }
         if !pool.is_stable() {
             return None;
         }
@@ -84,7 +108,7 @@ impl WaitModel {
     }
 
     /// The same in the limit of large pools, at a cost that does not grow with the load: within a quarter from
-    /// five erlangs on for exponential service. Good for finding where to look, not for an answer.
+    /// five erlangs on for exponential service, and of endless patience. Good for finding where to look, not for an answer.
     #[must_use]
     pub fn roughly(&self, pool: &Pool) -> Option<Waiting> {
         pool.is_stable().then(|| {

@@ -1,5 +1,7 @@
 //! The distribution of the wait.
 
+use super::bounded::Losses;
+
 /// The distribution of the wait in steady state: zero with some probability, else a sum of at most two exponential
 /// parts, a slow one that the tail ends in and a fast one.
 ///
@@ -14,13 +16,45 @@ pub struct Waiting {
     /// The share of the slow part among those that wait, and its mean.
     slow_share: f64,
     slow_mean_s: f64,
+    /// What becomes of arrivals that do not wait to the end, in a pool that can lose some. The wait is then that of all
+    /// that are not turned away, up to where they give up, and its tail a law of its own.
+    losses: Option<Losses>,
 }
 
 impl Waiting {
     /// Zero, or exponential with this mean in seconds.
     #[must_use]
     pub const fn exponential(probability: f64, conditional_mean_s: f64) -> Self {
-        Waiting { probability, conditional_mean_s, slow_share: 1.0, slow_mean_s: conditional_mean_s }
+        Waiting {
+            probability,
+            conditional_mean_s,
+            slow_share: 1.0,
+            slow_mean_s: conditional_mean_s,
+            losses: None,
+        }
+    }
+
+    /// The wait in a pool that loses arrivals.
+    pub(super) const fn losing(probability: f64, conditional_mean_s: f64, losses: Losses) -> Self {
+        Waiting { losses: Some(losses), ..Waiting::exponential(probability, conditional_mean_s) }
+    }
+
+    /// What becomes of the arrivals, in a pool that can lose some.
+    #[must_use]
+    pub fn losses(&self) -> Option<&Losses> {
+        self.losses.as_ref()
+    }
+
+    /// The share of arrivals that give up or are turned away.
+    #[must_use]
+    pub fn lost_share(&self) -> f64 {
+        self.losses.map_or(0.0, |losses| losses.abandoned + losses.turned_away)
+    }
+
+    /// The share of arrivals that are served.
+    #[must_use]
+    pub fn served_share(&self) -> f64 {
+        self.losses.map_or(1.0, |losses| losses.served)
     }
 
     /// The same mean with the conditional second moment `spread` times that of an exponential law, in a tail whose
@@ -52,7 +86,8 @@ impl Waiting {
         }
     }
 
-    /// The exponential parts: the share of all arrivals that each holds, and its mean in seconds.
+    /// The exponential parts: the share of all arrivals that each holds, and its mean in seconds. For a pool that loses
+    /// arrivals one part with the mean wait.
     #[must_use]
     pub fn parts(&self) -> [(f64, f64); 2] {
         let fast_share = 1.0 - self.slow_share;
@@ -70,6 +105,9 @@ impl Waiting {
     /// P(W > t): the share of arrivals that wait longer than `seconds`.
     #[must_use]
     pub fn share_beyond(&self, seconds: f64) -> f64 {
+        if let Some(losses) = &self.losses {
+            return losses.tail.share_beyond(seconds);
+        }
         let part =
             |(share, mean_s): (f64, f64)| if share > 0.0 { share * (-seconds / mean_s).exp() } else { 0.0 };
         self.parts().into_iter().map(part).sum()
@@ -81,6 +119,9 @@ impl Waiting {
         let beyond = 1.0 - quantile;
         if beyond >= self.probability {
             return 0.0;
+        }
+        if let Some(losses) = &self.losses {
+            return losses.tail.beyond(beyond, self.probability, self.conditional_mean_s);
         }
         let alone =
             |(share, mean_s): (f64, f64)| if share > beyond { mean_s * (share / beyond).ln() } else { 0.0 };

@@ -25,5 +25,10 @@ pub(super) fn known_error(demand: &Demand, model: Model) -> Option<[f64; 2]> {
         Model::Batches if demand.shape() == crate::queueing::ServiceShape::EXPONENTIAL => Some([0.0, 0.0]),
         Model::Batches if scv <= WIDE_SCV => Some([-0.15, 0.15]),
         Model::Batches | Model::GeneralArrivals => None,
+        // Without a place to wait only the mean of the service time counts (B. A. Sevastyanov 1957).
+        _ if demand.bounds.queue_limit == Some(0) => Some([0.0, 0.0]),
+        Model::ErlangA | Model::FiniteQueue | Model::FiniteImpatient => {
+            (demand.shape() == crate::queueing::ServiceShape::EXPONENTIAL).then_some([0.0, 0.0])
+        }
     }
 }

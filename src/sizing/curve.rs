@@ -7,11 +7,14 @@ use super::{PoolSize, Question, Rule};
 const EVEN_POINTS: u32 = 80;
 const STEEP_POINTS: u32 = 40;
 
-/// The mean wait of each pool size from the smallest stable one on, past every rule of the answer that is near it.
+/// The mean wait of each pool size from the smallest stable one on, or the smallest that a rule gives where arrivals can
+/// be lost, past every rule of the answer that is near it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitCurve {
     /// Workers and their mean wait in seconds, fewest workers first.
     pub points: Vec<(u64, f64)>,
+    /// Workers and the share of arrivals that they lose; empty where none can be lost.
+    pub lost: Vec<(u64, f64)>,
 }
 
 impl Question {
@@ -21,8 +24,13 @@ impl Question {
         let load = Load::new(&self.demand).refined(answer.refined.as_ref());
         // 70% utilisation is far away from the other rules, and would press them into a corner.
         let near = answer.comparison.iter().filter(|row| row.rule != Rule::FixedUtilisation);
-        let floor = answer.smallest_stable_workers;
-        let last = near.map(|row| row.workers).fold(floor + 1, u64::max);
+        let near: Vec<u64> = near.map(|row| row.workers).filter(|&workers| workers > 0).collect();
+        let smallest_stable = answer.smallest_stable_workers;
+        let floor = match load.model().bounds() {
+            Some(_) => near.iter().copied().fold(smallest_stable, u64::min),
+            None => smallest_stable,
+        };
+        let last = near.into_iter().fold(floor + 1, u64::max);
         let span = last - floor;
         let even = (0..=EVEN_POINTS).map(|step| span as f64 * f64::from(step) / f64::from(EVEN_POINTS));
         let steep =
@@ -31,8 +39,13 @@ impl Question {
             even.chain(steep).map(|beyond| floor + (beyond.round() as u64).min(span)).collect();
         workers.sort_unstable();
         workers.dedup();
-        let wait = |workers: u64| Some((workers, load.waiting(workers)?.mean_s()));
-        WaitCurve { points: workers.into_iter().filter_map(wait).collect() }
+        let waits = workers.into_iter().filter_map(|workers| Some((workers, load.waiting(workers)?)));
+        let waits: Vec<_> = waits.collect();
+        let losing = waits.iter().filter(|(_, waiting)| waiting.losses().is_some());
+        WaitCurve {
+            lost: losing.map(|(workers, waiting)| (*workers, waiting.lost_share())).collect(),
+            points: waits.iter().map(|(workers, waiting)| (*workers, waiting.mean_s())).collect(),
+        }
     }
 }
 

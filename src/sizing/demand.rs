@@ -1,5 +1,6 @@
 //! What arrives, and how long each arrival occupies a worker.
 
+use super::QueueBounds;
 use crate::profile::ServiceProfile;
 use crate::queueing::{ArrivalProcess, ServiceLaw, ServiceShape, WaitModel};
 use crate::units::{ArrivalRate, Exact, Seconds, Share, human};
@@ -93,6 +94,8 @@ pub struct Demand {
     pub arrivals: ArrivalProcess,
     /// The first attempts and their failures behind the rate, where it was not measured at the queue.
     pub retries: Option<Retries>,
+    /// How long an attempt waits before it gives up, and how many can wait.
+    pub bounds: QueueBounds,
     /// How a pool waits under this traffic, kept because it remembers what it solved.
     model: WaitModel,
 }
@@ -117,6 +120,12 @@ pub enum DemandError {
         /// Which of the two.
         what: &'static str,
     },
+    /// Bursts together with patience or a queue limit.
+    #[error(
+        "the formulas for patience and for a queue limit hold for single arrivals at random, and bursts are what fills a \
+         bounded queue; simulate them: whsize simulate --arrivals batch:N --patience D --queue-limit N"
+    )]
+    BurstyAndBounded,
     /// Retries lead to a rate beyond what is accepted.
     #[error("{attempts} attempts at most of {rate} first attempts is more than a trillion attempts a second")]
     RateTooLarge {
@@ -139,7 +148,19 @@ impl Demand {
     ) -> Result<Self, DemandError> {
         check(&rate, &service.mean)?;
         let model = WaitModel::new(ServiceShape::of(&service.law, service.scv), arrivals);
-        Ok(Demand { rate, service, arrivals, retries: None, model })
+        Ok(Demand { rate, service, arrivals, retries: None, bounds: QueueBounds::default(), model })
+    }
+
+    /// The same traffic, of which some may give up or be turned away.
+    ///
+    /// # Errors
+    /// If the arrivals are no Poisson stream: a bounded queue stands or falls with bursts, which its formulas do not know.
+    pub fn bounded(self, bounds: QueueBounds) -> Result<Self, DemandError> {
+        if bounds.is_any() && !self.arrivals.is_poisson() {
+            return Err(DemandError::BurstyAndBounded);
+        }
+        let model = self.model.bounded(bounds.of_the_wait());
+        Ok(Demand { bounds, model, ..self })
     }
 
     /// The offered load a = λS, in erlangs, exact (J. D. C. Little 1961: the mean number of busy workers).

@@ -103,7 +103,8 @@ pub(super) fn workers_interval(
 /// The demand with another mean and SCV of its service time.
 fn replicate(demand: &Demand, mean_s: f64, scv: f64) -> Option<Demand> {
     let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
-    Demand::new(demand.rate.clone(), service, demand.arrivals).ok()
+    let drawn = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
+    drawn.bounded(demand.bounds.clone()).ok()
 }
 
 /// Mean and SCV of each redrawn sample, scaled so that the sample itself has the exact mean.

@@ -3,6 +3,9 @@
 //! Ceilings and stability are decided on the exact load; the waits come from [`crate::queueing`].
 
 mod accuracy;
+mod block;
+mod bounds;
+mod classes;
 mod curve;
 mod demand;
 mod interval;
@@ -14,9 +17,13 @@ mod rules;
 mod schedule;
 mod size;
 mod solve;
+mod state;
 mod sustained;
 
 pub use crate::queueing::ArrivalProcess;
+pub use block::{Block, BlockClearing};
+pub use bounds::{MOST_PLACES, QueueBounds};
+pub use classes::ClassWait;
 pub use curve::WaitCurve;
 pub use demand::{Basis, Demand, DemandError, Retries, ServiceTime, attempts_per_message};
 pub use interval::{Sample, TimedBlock};

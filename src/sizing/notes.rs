@@ -1,5 +1,6 @@
 //! What the reader of a sizing should know, as facts; the words are made in one place.
 
+use super::bounds::NOTABLE_LOSS;
 use super::{Basis, Demand, NEVER_SETTLES_S, Objective, PoolSize, Question, Sizing};
 use crate::notice::Note;
 use crate::units::{Exact, human};
@@ -73,6 +74,26 @@ pub enum SizingNote {
         /// Arrivals simulated.
         arrivals: u64,
     },
+    /// The pool keeps its waits by losing a good part of the traffic.
+    Loses {
+        /// The traffic: that of a scenario, or the steady one.
+        scenario: Option<String>,
+        /// The share of arrivals that give up.
+        abandoned: f64,
+        /// The share of arrivals that are turned away.
+        turned_away: f64,
+        /// Arrivals a second that are lost.
+        lost_per_s: f64,
+        /// Whether a limit of the losses was asked for.
+        limited: bool,
+    },
+    /// The formula of a bounded queue takes the service time as exponential, which it is not.
+    TakenAsExponential {
+        /// The squared coefficient of variation that it is taken instead of.
+        scv: f64,
+    },
+    /// Only a mean was given, and the formula of a bounded queue would take no more.
+    BoundedExponential,
     /// The given pool has no steady state.
     Overloaded {
         /// The given pool.
@@ -145,6 +166,7 @@ impl SizingNote {
     pub(super) fn all(question: &Question, sizing: &Sizing) -> Vec<Self> {
         let steady = &sizing.steady;
         let mut notes = verdict(question, steady);
+        notes.extend(losses(question, sizing));
         notes.extend(surges(question, sizing));
         notes.extend(edge(question, steady));
         notes.extend(fragility(question, steady));
@@ -176,9 +198,7 @@ impl SizingNote {
                 rate_per_s: question.demand.rate.get(),
             });
         }
-        if question.demand.service.basis == Basis::ExponentialAssumed {
-            notes.push(SizingNote::ExponentialAssumed);
-        }
+        notes.extend(assumption(&question.demand, steady));
         notes
     }
 }
@@ -200,6 +220,37 @@ fn verdict(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
         .collect()
 }
 
+/// The traffic, steady or of a scenario, of which more than a per cent is lost.
+fn losses(question: &Question, sizing: &Sizing) -> Vec<SizingNote> {
+    let scenarios = question.scenarios.iter().zip(&sizing.scenarios);
+    let scenarios = scenarios.map(|(scenario, size)| (Some(&scenario.name), &scenario.demand, &size.size));
+    let all = std::iter::once((None, &question.demand, &sizing.steady)).chain(scenarios);
+    let lossy = all.filter_map(|(name, demand, size)| {
+        let lost = size.state.lost_share().filter(|&lost| lost > NOTABLE_LOSS)?;
+        Some(SizingNote::Loses {
+            scenario: name.cloned(),
+            abandoned: size.state.abandonment_share.unwrap_or(0.0),
+            turned_away: size.state.loss_share.unwrap_or(0.0),
+            lost_per_s: lost * demand.rate.get(),
+            limited: question.objectives.iter().any(|asked| matches!(asked, Objective::MaxLost(_))),
+        })
+    });
+    lossy.collect()
+}
+
+/// What is assumed of the service time.
+fn assumption(demand: &Demand, steady: &PoolSize) -> Option<SizingNote> {
+    let assumed = demand.service.basis == Basis::ExponentialAssumed;
+    match (demand.bounds.is_any(), steady.model_error) {
+        (false, _) => assumed.then_some(SizingNote::ExponentialAssumed),
+        (true, None) => Some(SizingNote::TakenAsExponential { scv: demand.service.scv }),
+        // Without a place to wait only the mean counts.
+        (true, Some(_)) => {
+            (assumed && demand.bounds.queue_limit != Some(0)).then_some(SizingNote::BoundedExponential)
+        }
+    }
+}
+
 /// λ − N/S, from the exact load; `None` unless it is more than zero.
 fn growth_per_s(demand: &Demand, workers: u64) -> Option<f64> {
     let excess = demand.load().minus(&Exact::whole(workers.into()))?;
@@ -217,7 +268,9 @@ fn surges(question: &Question, sizing: &Sizing) -> Vec<SizingNote> {
             name: scenario.name.clone(),
             workers,
             given: question.workers.is_some(),
-            growth_per_s: growth_per_s(&scenario.demand, workers),
+            // What cannot be served is lost, and no queue grows.
+            growth_per_s: growth_per_s(&scenario.demand, workers)
+                .filter(|_| !scenario.demand.bounds.is_any()),
             required_workers: size.size.required_workers,
         })
         .collect()
@@ -225,6 +278,9 @@ fn surges(question: &Question, sizing: &Sizing) -> Vec<SizingNote> {
 
 /// Floats no longer tell such a pool from its load, and no measurement does.
 fn edge(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
+    if question.demand.bounds.is_any() {
+        return None;
+    }
     let load = question.demand.load();
     let slack = Exact::whole(steady.workers.into()).minus(&load)?.to_f64();
     (steady.state.stable && slack < ROUNDING * load.to_f64()).then_some(SizingNote::AtTheEdge { slack })
@@ -232,7 +288,8 @@ fn edge(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
 
 fn fragility(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
     let headroom = steady.state.rate_headroom_ratio;
-    (steady.state.stable && headroom < LITTLE_HEADROOM).then(|| SizingNote::Fragile {
+    let grows = steady.state.stable && !question.demand.bounds.is_any();
+    (grows && headroom < LITTLE_HEADROOM).then(|| SizingNote::Fragile {
         workers: steady.workers,
         headroom,
         full_at_per_s: steady.workers as f64 / question.demand.service.mean.get(),
@@ -242,6 +299,9 @@ fn fragility(question: &Question, steady: &PoolSize) -> Option<SizingNote> {
 
 fn variability(question: &Question, steady: &PoolSize) -> Vec<SizingNote> {
     let mut notes = Vec::new();
+    if question.demand.bounds.is_any() {
+        return notes;
+    }
     let textbook = steady.comparison.iter().find(|row| row.workers == steady.erlang_c_workers);
     if let Some(wait_mean_s) = textbook.and_then(|row| row.wait_mean_s)
         && steady.erlang_c_workers != steady.required_workers
@@ -278,6 +338,41 @@ impl From<&SizingNote> for Note {
                 "only a mean was given, so exponential service times are assumed",
             )
             .with_hint("real attempts with a timeout tail wait several times longer: measure them and pass --profile"),
+            SizingNote::Loses { scenario, abandoned, turned_away, lost_per_s, limited } => {
+                let during = scenario.as_ref().map_or_else(String::new, |name| format!(" in \"{name}\""));
+                let parts = match (*abandoned > 0.0, *turned_away > 0.0) {
+                    (true, true) => format!(
+                        " ({} give up, {} are turned away)",
+                        human::percent(*abandoned),
+                        human::percent(*turned_away)
+                    ),
+                    (false, _) => " to a full queue".to_owned(),
+                    (true, false) => " to impatience".to_owned(),
+                };
+                let message = format!(
+                    "{} of all arrivals are lost{during}, {}{parts}: the waits are those of a queue that sheds its load",
+                    human::percent(abandoned + turned_away),
+                    human::rate(*lost_per_s),
+                );
+                let note = Note::warning("arrivals-lost", message);
+                if *limited { note } else { note.with_hint("ask for --max-lost 1%") }
+            }
+            SizingNote::TakenAsExponential { scv } => Note::warning(
+                "taken-as-exponential",
+                format!(
+                    "the formula of a bounded queue knows exponential service times only: of these (SCV {}) just the mean \
+                     counts",
+                    human::significant(*scv, 3)
+                ),
+            )
+            .with_hint("whsize simulate takes their law, with the same --patience and --queue-limit"),
+            SizingNote::BoundedExponential => Note::info(
+                "exponential-assumed",
+                "only a mean was given, so exponential service times are assumed",
+            )
+            .with_hint(
+                "whsize simulate takes measured ones with --profile, and the same --patience and --queue-limit",
+            ),
             SizingNote::Fragile { workers, headroom, full_at_per_s, workers_with_room } => {
                 let note = Note::warning(
                     "fragile",

@@ -20,6 +20,8 @@ pub enum Objective {
     Headroom(Ratio),
     /// At least β√a workers above the load: the square-root rule as a requirement.
     SquareRoot(Ratio),
+    /// At most this share of arrivals gives up or is turned away.
+    MaxLost(Share),
 }
 
 impl Objective {
@@ -33,6 +35,7 @@ impl Objective {
             Objective::MaxUtilisation(_) => "max_utilisation".to_owned(),
             Objective::Headroom(_) => "headroom".to_owned(),
             Objective::SquareRoot(_) => "beta".to_owned(),
+            Objective::MaxLost(_) => "max_lost".to_owned(),
         }
     }
 
@@ -44,6 +47,7 @@ impl Objective {
             Objective::WaitQuantile(quantile, limit) => format!("{quantile} wait at most {limit}"),
             Objective::WaitProbability(share) => format!("at most {share} of arrivals wait"),
             Objective::MaxUtilisation(share) => format!("utilisation at most {share}"),
+            Objective::MaxLost(share) => format!("at most {share} of arrivals lost"),
             Objective::Headroom(ratio) => format!("rate headroom at least {ratio}"),
             Objective::SquareRoot(beta) => {
                 format!("at least {} square roots of the load above it", human::significant(beta.get(), 4))
@@ -56,9 +60,10 @@ impl Objective {
     pub fn shown(&self, value: f64) -> String {
         match self {
             Objective::MeanWait(_) | Objective::WaitQuantile(..) => human::duration(value),
-            Objective::WaitProbability(_) | Objective::MaxUtilisation(_) | Objective::Headroom(_) => {
-                human::percent(value)
-            }
+            Objective::WaitProbability(_)
+            | Objective::MaxUtilisation(_)
+            | Objective::Headroom(_)
+            | Objective::MaxLost(_) => human::percent(value),
             Objective::SquareRoot(_) => human::significant(value, 4),
         }
     }
@@ -74,6 +79,7 @@ impl Objective {
             Objective::MaxUtilisation(_) => format!("a utilisation of {shown}"),
             Objective::Headroom(_) => format!("a rate headroom of {shown}"),
             Objective::SquareRoot(_) => format!("{shown} square roots of the load above it"),
+            Objective::MaxLost(_) => format!("{shown} of arrivals lost"),
         }
     }
 
@@ -82,25 +88,28 @@ impl Objective {
     pub fn limit(&self) -> f64 {
         match self {
             Objective::MeanWait(limit) | Objective::WaitQuantile(_, limit) => limit.get(),
-            Objective::WaitProbability(share) | Objective::MaxUtilisation(share) => share.get(),
+            Objective::WaitProbability(share)
+            | Objective::MaxUtilisation(share)
+            | Objective::MaxLost(share) => share.get(),
             Objective::Headroom(ratio) | Objective::SquareRoot(ratio) => ratio.get(),
         }
     }
 
-    /// What a stable pool achieves, in the unit of [`Objective::limit`].
+    /// What a pool with a steady state achieves, in the unit of [`Objective::limit`].
     #[must_use]
     pub fn achieved(&self, pool: &Pool, waiting: &Waiting) -> f64 {
         match self {
             Objective::MeanWait(_) => waiting.mean_s(),
             Objective::WaitQuantile(quantile, _) => waiting.quantile_s(quantile.get()),
             Objective::WaitProbability(_) => waiting.probability,
-            Objective::MaxUtilisation(_) => pool.utilisation(),
+            Objective::MaxUtilisation(_) => pool.utilisation() * waiting.served_share(),
+            Objective::MaxLost(_) => waiting.lost_share(),
             Objective::Headroom(_) => pool.slack / pool.load,
             Objective::SquareRoot(_) => pool.slack / pool.load.sqrt(),
         }
     }
 
-    /// Whether a stable pool with this wait meets it; a wait is compared as floats, a ratio likewise.
+    /// Whether a pool with this wait meets it; a wait is compared as floats, a ratio likewise.
     #[must_use]
     pub fn is_met(&self, pool: &Pool, waiting: &Waiting) -> bool {
         match self {
@@ -114,7 +123,7 @@ impl Objective {
     }
 
     /// Whether `workers` carry an exact `load` under this objective, where that is a question of exact
-    /// arithmetic alone: no wait enters it. `None` for objectives on the wait.
+    /// arithmetic alone: no wait enters it, and every arrival is served. `None` for objectives on the wait and on losses.
     #[must_use]
     pub(super) fn is_met_exactly(&self, load: &Exact, workers: u64) -> Option<bool> {
         let workers = Exact::whole(u128::from(workers));

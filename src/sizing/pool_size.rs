@@ -1,7 +1,7 @@
 //! The answer: a pool's size, what it achieves, and how fragile that is. Documented once; every output reads it.
 
 use super::rules::RuleRow;
-use super::{Model, Objective, Refinement, Schedule};
+use super::{BlockClearing, ClassWait, Model, Objective, Refinement, Schedule};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,20 +20,29 @@ pub struct QuantileValue {
 /// What a pool does in steady state. The waits are absent where there is no steady state.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PoolState {
-    /// Whether the queue has a steady state: more workers than erlangs.
+    /// Whether the queue has a steady state: more workers than erlangs, or a patience or a queue limit.
     pub stable: bool,
-    /// ρ = a/N; above 1 for an overloaded pool.
+    /// ρ = a/N, of what is really served; above 1 for an overloaded pool that loses nothing.
     pub utilisation: f64,
-    /// The share of arrivals that wait.
+    /// The share of arrivals that wait, of those that are not turned away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_probability: Option<f64>,
-    /// Mean wait of all arrivals, in seconds.
+    /// Mean wait of all arrivals that are not turned away, in seconds, up to where they give up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_mean_s: Option<f64>,
+    /// Mean wait of those that are served, in seconds; where there is a patience.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_mean_served_s: Option<f64>,
+    /// The share of arrivals that lose patience and leave unserved; where there is a patience.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abandonment_share: Option<f64>,
+    /// The share of arrivals that find the queue full and are turned away; where there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_share: Option<f64>,
     /// Quantiles of the wait.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wait_quantiles: Vec<QuantileValue>,
-    /// Quantiles of wait plus service.
+    /// Quantiles of wait plus service; absent where arrivals can be lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sojourn_quantiles: Vec<QuantileValue>,
     /// N/a − 1: by how much the rate can rise before the pool is full; negative for an overloaded one.
@@ -41,6 +50,15 @@ pub struct PoolState {
     /// The time in which the queue settles, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relaxation_time_s: Option<f64>,
+}
+
+impl PoolState {
+    /// The share of arrivals that give up or are turned away; `None` where none can be lost.
+    #[must_use]
+    pub fn lost_share(&self) -> Option<f64> {
+        let parts = [self.abandonment_share, self.loss_share];
+        parts.iter().any(Option::is_some).then(|| parts.into_iter().flatten().sum())
+    }
 }
 
 /// One objective, and what became of it.
@@ -69,11 +87,14 @@ pub struct SensitivityRow {
     pub rate_factor: f64,
     /// Whether the pool still has a steady state.
     pub stable: bool,
-    /// ρ at that rate.
+    /// ρ at that rate, of what is really served.
     pub utilisation: f64,
     /// Mean wait in seconds; absent where the pool is unstable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_mean_s: Option<f64>,
+    /// The share of arrivals that give up or are turned away; where there is a patience or a queue limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_share: Option<f64>,
     /// The workers that would meet the objectives at that rate.
     pub workers: u64,
 }
@@ -138,24 +159,29 @@ pub struct PoolSize {
     pub sensitivity: Vec<SensitivityRow>,
     /// The rules that people size by, beside the answer.
     pub comparison: Vec<RuleRow>,
-    /// The largest rate that this pool sustains within the objectives.
-    pub max_rate_per_s: f64,
-    /// The largest mean service time that this pool sustains within the objectives, in seconds.
-    pub max_mean_s: f64,
+    /// The largest rate that this pool sustains within the objectives; absent where a pool that loses what it cannot serve
+    /// meets them at any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rate_per_s: Option<f64>,
+    /// The largest mean service time that this pool sustains within the objectives, in seconds; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_mean_s: Option<f64>,
 }
 
 impl PoolSize {
-    /// The objective that demands the most workers, if any demands more than a stable queue does by itself.
+    /// The objective that demands the most workers, if any demands more than a stable queue does by itself. A queue that
+    /// loses what it cannot serve demands nothing.
     #[must_use]
     pub fn binding(&self) -> Option<&Constraint> {
-        binding(&self.constraints, self.smallest_stable_workers)
+        let by_itself = if self.state.lost_share().is_some() { 0 } else { self.smallest_stable_workers };
+        binding(&self.constraints, by_itself)
     }
 }
 
-/// The first of the objectives that demand the most workers, if that is more than the smallest stable pool.
-pub(super) fn binding(constraints: &[Constraint], smallest_stable: u64) -> Option<&Constraint> {
+/// The first of the objectives that demand the most workers, if that is more than the queue demands by itself.
+pub(super) fn binding(constraints: &[Constraint], by_itself: u64) -> Option<&Constraint> {
     let most = constraints.iter().reduce(|most, next| if next.workers > most.workers { next } else { most });
-    most.filter(|constraint| constraint.workers > smallest_stable)
+    most.filter(|constraint| constraint.workers > by_itself)
 }
 
 /// The size for one scenario.
@@ -181,6 +207,12 @@ pub struct Sizing {
     /// For each interval of a rate that moves; the traffic itself is then its busiest moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    /// The waits of urgent traffic and of the rest, where some of the traffic goes first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassWait>,
+    /// What becomes of a block of events on top of the traffic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockClearing>,
     /// For each scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioSize>,

@@ -33,7 +33,7 @@ pub struct RuleRow {
     pub rule: Rule,
     /// Its number of workers.
     pub workers: u64,
-    /// ρ = a/N.
+    /// ρ = a/N, of what is really served.
     pub utilisation: f64,
     /// Mean wait in seconds under the demand's variability; absent where the pool is unstable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,18 +41,21 @@ pub struct RuleRow {
     /// Share of arrivals that wait; absent where the pool is unstable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_probability: Option<f64>,
+    /// Share of arrivals that give up or are turned away; where there is a patience or a queue limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_share: Option<f64>,
 }
 
 impl RuleRow {
     pub(super) fn new(rule: Rule, load: &Load, workers: u64) -> Self {
-        let pool = load.pool(workers);
         let waiting = load.waiting(workers);
         RuleRow {
             rule,
             workers,
-            utilisation: pool.utilisation(),
+            utilisation: load.utilisation(workers, waiting.as_ref()),
             wait_mean_s: waiting.map(|waiting| waiting.mean_s()),
             wait_probability: waiting.map(|waiting| waiting.probability),
+            lost_share: waiting.and_then(|waiting| waiting.losses().map(|_| waiting.lost_share())),
         }
     }
 }

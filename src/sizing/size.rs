@@ -3,18 +3,13 @@
 use super::accuracy::known_error;
 use super::demand::LARGEST_LOAD;
 use super::interval::{Sample, workers_interval};
-use super::pool_size::{
-    Constraint, ErlangC, PoolSize, PoolState, QuantileValue, ScenarioSize, SensitivityRow, Sizing, binding,
-};
+use super::pool_size::{Constraint, ErlangC, PoolSize, ScenarioSize, SensitivityRow, Sizing, binding};
 use super::rules::{Rule, RuleRow};
 use super::solve::{Load, Model};
+use super::state::pool_state;
 use super::sustained::Sustained;
 use super::{Demand, Objective, Refinement, SizingNote};
-use crate::queueing::{Sojourn, transient};
 use crate::units::Exact;
-
-/// The quantiles of every wait that is reported.
-const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// The rates of the sensitivity table beside half the headroom, as thousandths of the rate.
 const RISES: [u32; 4] = [1_010, 1_050, 1_100, 1_250];
@@ -76,7 +71,13 @@ impl Question {
             mean_s: scenario.demand.service.mean.get(),
             size: self.pool_size(&scenario.demand, None, None),
         });
-        let sizing = Sizing { scenarios: scenarios.collect(), schedule: None, steady };
+        let sizing = Sizing {
+            scenarios: scenarios.collect(),
+            schedule: None,
+            classes: Vec::new(),
+            block: None,
+            steady,
+        };
         let notes = SizingNote::all(self, &sizing);
         Answered { sizing, notes }
     }
@@ -93,7 +94,7 @@ impl Question {
         if let Some(refined) = refinement {
             settle(&mut each, &self.objectives, refined.workers);
         }
-        let required_workers = each.iter().copied().fold(load.smallest_stable(), u64::max);
+        let required_workers = each.iter().copied().fold(load.floor(), u64::max);
         let workers = self.workers.unwrap_or(required_workers);
         let erlang_c_workers = load.textbook().smallest_for_all(&self.objectives);
         let [lean, usual, generous] =
@@ -105,7 +106,8 @@ impl Question {
             .zip(each)
             .map(|(objective, least)| constraint(&load, workers, objective, least, refinement.is_some()))
             .collect();
-        let state = self.state(demand, &load, workers);
+        let state = pool_state(demand, &load, workers, &self.objectives);
+        let by_itself = if state.lost_share().is_some() { 0 } else { load.smallest_stable() };
         let rules = [
             (Rule::SmallestStable, load.smallest_stable()),
             (Rule::ErlangC, erlang_c_workers),
@@ -139,7 +141,7 @@ impl Question {
             model,
             model_error: known_error(demand, model),
             refined: refinement.cloned(),
-            binding_constraint: binding(&constraints, load.smallest_stable())
+            binding_constraint: binding(&constraints, by_itself)
                 .map_or_else(|| STABILITY.to_owned(), |constraint| constraint.objective.clone()),
             meets_objective: state.stable && constraints.iter().all(|constraint| constraint.met),
             constraints,
@@ -148,40 +150,6 @@ impl Question {
             comparison: rules.map(|(rule, workers)| RuleRow::new(rule, &load, workers)).into(),
             max_rate_per_s: sustained.max_rate_per_s,
             max_mean_s: sustained.max_mean_s,
-        }
-    }
-
-    fn state(&self, demand: &Demand, load: &Load, workers: u64) -> PoolState {
-        let pool = load.pool(workers);
-        let waiting = load.waiting(workers);
-        let mut asked: Vec<f64> = QUANTILES.into();
-        asked.extend(self.objectives.iter().filter_map(|objective| match objective {
-            Objective::WaitQuantile(quantile, _) => Some(quantile.get()),
-            _ => None,
-        }));
-        asked.sort_by(f64::total_cmp);
-        asked.dedup();
-        let quantiles = |value: &dyn Fn(f64) -> f64| -> Vec<QuantileValue> {
-            asked.iter().map(|&quantile| QuantileValue { quantile, value_s: value(quantile) }).collect()
-        };
-        PoolState {
-            stable: pool.is_stable(),
-            utilisation: pool.utilisation(),
-            wait_probability: waiting.map(|waiting| waiting.probability),
-            wait_mean_s: waiting.map(|waiting| waiting.mean_s()),
-            wait_quantiles: waiting.map_or_else(Vec::new, |waiting| quantiles(&|q| waiting.quantile_s(q))),
-            sojourn_quantiles: waiting.map_or_else(Vec::new, |waiting| {
-                let sojourn = Sojourn::new(waiting, &demand.service.law);
-                quantiles(&|q| sojourn.quantile_s(q))
-            }),
-            rate_headroom_ratio: pool.slack / pool.load,
-            relaxation_time_s: transient::relaxation_s(
-                demand.rate.get(),
-                workers,
-                pool.slack,
-                pool.service_mean_s,
-                demand.variability(),
-            ),
         }
     }
 
@@ -200,12 +168,13 @@ impl Question {
     }
 
     fn sensitivity_row(&self, risen: &Load, factor: &Exact, workers: u64) -> SensitivityRow {
-        let pool = risen.pool(workers);
+        let waiting = risen.waiting(workers);
         SensitivityRow {
             rate_factor: factor.to_f64(),
-            stable: pool.is_stable(),
-            utilisation: pool.utilisation(),
-            wait_mean_s: risen.waiting(workers).map(|waiting| waiting.mean_s()),
+            stable: risen.has_steady_state(workers),
+            utilisation: risen.utilisation(workers, waiting.as_ref()),
+            wait_mean_s: waiting.map(|waiting| waiting.mean_s()),
+            lost_share: waiting.and_then(|waiting| waiting.losses().map(|_| waiting.lost_share())),
             workers: risen.smallest_for_all(&self.objectives),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::objective::has_square_root_slack;
 use super::{Demand, Objective, Refinement};
-use crate::queueing::{ArrivalProcess, Pool, ServiceShape, WaitModel, Waiting, staffing};
+use crate::queueing::{ArrivalProcess, Bounds, Pool, ServiceShape, WaitModel, Waiting, staffing};
 use crate::units::Exact;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,12 +28,30 @@ pub enum Model {
     /// Arrivals in batches.
     #[serde(rename = "MX/G/N (batches)")]
     Batches,
+    /// Poisson arrivals with an exponential patience, exponential service.
+    #[serde(rename = "M/M/N+M (Erlang A)")]
+    ErlangA,
+    /// Poisson arrivals, exponential service, so many places to wait.
+    #[serde(rename = "M/M/c/K (finite queue)")]
+    FiniteQueue,
+    /// Both: an exponential patience, and so many places to wait.
+    #[serde(rename = "M/M/c/K+M (finite queue, impatient)")]
+    FiniteImpatient,
 }
 
 impl Model {
     /// The model that a demand calls for.
     #[must_use]
     pub fn of(demand: &Demand) -> Self {
+        match demand.bounds.of_the_wait() {
+            None => Model::unbounded(demand),
+            Some(Bounds::Patience { .. }) => Model::ErlangA,
+            Some(Bounds::Places { .. }) => Model::FiniteQueue,
+            Some(Bounds::Both { .. }) => Model::FiniteImpatient,
+        }
+    }
+
+    fn unbounded(demand: &Demand) -> Self {
         match demand.arrivals {
             ArrivalProcess::Batches { size } if size > 1 => Model::Batches,
             ArrivalProcess::Renewal { scv } if scv != 1.0 => Model::GeneralArrivals,
@@ -44,7 +62,8 @@ impl Model {
     }
 }
 
-/// The smallest stable pool that carries a demand within every objective: the number alone, where many are asked for.
+/// The smallest pool with a steady state that carries a demand within every objective: the number alone, where many are
+/// asked for.
 #[must_use]
 pub fn smallest_workers(demand: &Demand, objectives: &[Objective]) -> u64 {
     Load::new(demand).smallest_for_all(objectives)
@@ -65,7 +84,8 @@ impl Load {
 
     /// The load of a demand whose service law has another shape than its own.
     pub(super) fn shaped(demand: &Demand, shape: ServiceShape) -> Self {
-        Load::with_model(demand, WaitModel::new(shape, demand.arrivals))
+        let model = WaitModel::new(shape, demand.arrivals).bounded(demand.bounds.of_the_wait());
+        Load::with_model(demand, model)
     }
 
     fn with_model(demand: &Demand, model: WaitModel) -> Self {
@@ -81,7 +101,7 @@ impl Load {
         self
     }
 
-    /// The same load as a textbook sees it: Poisson arrivals, exponential service.
+    /// The same load as a textbook sees it: Poisson arrivals, exponential service, endless patience and room.
     pub(super) fn textbook(&self) -> Self {
         Load { model: WaitModel::textbook(), ..self.clone() }
     }
@@ -105,14 +125,42 @@ impl Load {
         self.model.waiting(&self.pool(workers))
     }
 
-    /// The smallest pool that has a steady state: ⌊a⌋ + 1.
+    /// The share of time that a worker is busy, with what is lost left out; above 1 for a pool that cannot keep up.
+    pub(super) fn utilisation(&self, workers: u64, waiting: Option<&Waiting>) -> f64 {
+        let offered = self.pool(workers).utilisation();
+        // What is served keeps nobody busier than all the time; its rounding must not say so.
+        waiting
+            .filter(|waiting| waiting.losses().is_some())
+            .map_or(offered, |waiting| (offered * waiting.served_share()).min(1.0))
+    }
+
+    /// The smallest pool that keeps up with all that arrives: ⌊a⌋ + 1.
     pub(super) fn smallest_stable(&self) -> u64 {
         self.erlangs.floor().map_or(CEILING, |whole| whole + 1)
     }
 
-    /// The smallest stable pool that meets one objective.
+    /// The smallest pool that has a steady state: one worker where arrivals that cannot be served are lost.
+    pub(super) fn floor(&self) -> u64 {
+        if self.model.bounds().is_some() { 1 } else { self.smallest_stable() }
+    }
+
+    /// Whether `workers` have a steady state under this load.
+    pub(super) fn has_steady_state(&self, workers: u64) -> bool {
+        self.model.has_steady_state(&self.pool(workers))
+    }
+
+    /// Whether `workers` meet an objective, where exact arithmetic decides it.
+    fn is_met_exactly(&self, workers: u64, objective: &Objective) -> Option<bool> {
+        match objective {
+            // Not all that arrives keeps workers busy.
+            Objective::MaxUtilisation(_) if self.model.bounds().is_some() => None,
+            _ => objective.is_met_exactly(&self.erlangs, workers),
+        }
+    }
+
+    /// The smallest pool with a steady state that meets one objective.
     pub(super) fn smallest_for(&self, objective: &Objective) -> u64 {
-        if !objective.limits_the_wait() {
+        if self.is_met_exactly(1, objective).is_some() {
             return self.smallest_by_load(objective);
         }
         // The limit formula costs nothing and lands within a few workers; the exact one settles the rest.
@@ -126,8 +174,8 @@ impl Load {
 
     /// The same for an objective that only compares the load with the workers: exact.
     fn smallest_by_load(&self, objective: &Objective) -> u64 {
-        let floor = self.smallest_stable();
-        let met = |workers| objective.is_met_exactly(&self.erlangs, workers) != Some(false);
+        let floor = self.floor();
+        let met = |workers| self.is_met_exactly(workers, objective) != Some(false);
         staffing::smallest(floor, CEILING, floor, met).unwrap_or(CEILING)
     }
 
@@ -141,21 +189,21 @@ impl Load {
             let pool = self.pool(workers);
             wait(&self.model, &pool).is_some_and(|waiting| objective.is_met(&pool, &waiting))
         };
-        staffing::smallest(self.smallest_stable(), CEILING, guess, meets).unwrap_or(CEILING)
+        staffing::smallest(self.floor(), CEILING, guess, meets).unwrap_or(CEILING)
     }
 
-    /// The smallest stable pool that meets all of them.
+    /// The smallest pool with a steady state that meets all of them.
     pub(super) fn smallest_for_all(&self, objectives: &[Objective]) -> u64 {
-        objectives.iter().map(|objective| self.smallest_for(objective)).fold(self.smallest_stable(), u64::max)
+        objectives.iter().map(|objective| self.smallest_for(objective)).fold(self.floor(), u64::max)
     }
 
     /// [`Load::smallest_for_all`] with waits by the limit formula.
     pub(super) fn roughly_smallest_for_all(&self, objectives: &[Objective]) -> u64 {
         let rough = objectives.iter().map(|objective| {
-            if objective.limits_the_wait() {
-                self.roughly_smallest_for(objective)
-            } else {
+            if self.is_met_exactly(1, objective).is_some() {
                 self.smallest_by_load(objective)
+            } else {
+                self.roughly_smallest_for(objective)
             }
         });
         rough.fold(self.smallest_stable(), u64::max)
@@ -164,9 +212,9 @@ impl Load {
     /// Whether a given pool meets an objective.
     pub(super) fn is_met_by(&self, workers: u64, objective: &Objective) -> bool {
         let pool = self.pool(workers);
-        pool.is_stable()
-            && objective
-                .is_met_exactly(&self.erlangs, workers)
+        self.has_steady_state(workers)
+            && self
+                .is_met_exactly(workers, objective)
                 .or_else(|| self.model.waiting(&pool).map(|waiting| objective.is_met(&pool, &waiting)))
                 .unwrap_or(false)
     }

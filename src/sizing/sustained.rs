@@ -1,15 +1,17 @@
 //! What a given pool sustains at most.
 
+use super::demand::LARGEST_LOAD;
 use super::{Demand, Objective};
 use crate::queueing::{Pool, WaitModel, staffing};
 
-/// The largest rate, and the largest mean service time, at which a given pool still meets every objective.
+/// The largest rate, and the largest mean service time, at which a given pool still meets every objective; `None` where a
+/// pool that loses what it cannot serve meets them at any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sustained {
     /// Attempts a second at the demand's service time.
-    pub(super) max_rate_per_s: f64,
+    pub(super) max_rate_per_s: Option<f64>,
     /// Seconds at the demand's rate; the law is stretched, not changed.
-    pub(super) max_mean_s: f64,
+    pub(super) max_mean_s: Option<f64>,
 }
 
 impl Sustained {
@@ -22,9 +24,24 @@ impl Sustained {
                 .is_some_and(|waiting| objectives.iter().all(|objective| objective.is_met(&pool, &waiting)))
         };
         let most = workers as f64;
+        // A load beyond which it surely misses them: its workers, for a pool that serves all that arrives.
+        let beyond = |holds: &dyn Fn(f64) -> bool| {
+            let mut load = most;
+            while model.bounds().is_some() && holds(load) {
+                load *= 2.0;
+                if load > LARGEST_LOAD as f64 {
+                    return None;
+                }
+            }
+            Some(load)
+        };
+        let (at_rate, at_mean) =
+            (|rate: f64| holds(rate * mean_s, mean_s), |mean_s: f64| holds(rate * mean_s, mean_s));
         Sustained {
-            max_rate_per_s: staffing::largest(most / mean_s, |rate| holds(rate * mean_s, mean_s)),
-            max_mean_s: staffing::largest(most / rate, |mean_s| holds(rate * mean_s, mean_s)),
+            max_rate_per_s: beyond(&|load| at_rate(load / mean_s))
+                .map(|load| staffing::largest(load / mean_s, at_rate)),
+            max_mean_s: beyond(&|load| at_mean(load / rate))
+                .map(|load| staffing::largest(load / rate, at_mean)),
         }
     }
 }

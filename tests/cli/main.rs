@@ -24,6 +24,7 @@ mod plot;
 mod schema;
 mod simulate;
 mod size;
+mod size_losses;
 mod support;
 mod sweep;
 mod usage;

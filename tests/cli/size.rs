@@ -547,7 +547,7 @@ proptest! {
     }
 }
 
-const FLAGS: [&str; 13] = [
+const FLAGS: [&str; 18] = [
     "--rate",
     "--mean",
     "--scv",
@@ -561,6 +561,11 @@ const FLAGS: [&str; 13] = [
     "--headroom",
     "--beta",
     "--workers",
+    "--patience",
+    "--queue-limit",
+    "--max-lost",
+    "--priority-share",
+    "--block",
 ];
 
 /// A complete command line with one flag's value replaced or added, so that what is accepted is also computed.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by unwrapping, and panic")]
 
 mod accuracy;
+mod bounded;
 
 use proptest::prelude::*;
 use whsize::queueing::erlang::{erlang_b, erlang_c};

@@ -7,5 +7,6 @@ mod coverage;
 mod events;
 mod exact;
 mod feedback;
+mod formulas;
 mod oracle;
 mod refine;

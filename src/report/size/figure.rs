@@ -1,6 +1,7 @@
 //! The figure of `size`: the mean wait against the number of workers.
 
-use super::{rule_name, wait};
+use super::tables::rule_name;
+use super::wait;
 use crate::report::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
 use crate::sizing::{Objective, PoolSize, Question, Rule, WaitCurve};
 use crate::units::human;
@@ -19,17 +20,50 @@ pub fn figure(question: &Question, steady: &PoolSize, curve: &WaitCurve) -> Figu
     }));
     Figure {
         title: format!(
-            "Mean wait against workers, {} at {} each",
-            question.demand.rate, question.demand.service.mean
+            "{} against workers, {} at {} each",
+            if curve.lost.is_empty() { "Mean wait" } else { "Mean wait and lost arrivals" },
+            question.demand.rate,
+            question.demand.service.mean
         ),
         description: description(steady),
         x: Axis { label: "workers", unit: Unit::Count, scale: Scale::Linear },
-        panels: vec![Panel {
-            y: Axis { label: "mean wait", unit: Unit::Seconds, scale: Scale::Log },
-            series: vec![series],
-            marks,
-        }],
+        panels: panels(question, steady, curve, series, marks),
     }
+}
+
+/// The mean wait, unless nothing waits at all, and what is lost, where anything can be.
+fn panels(
+    question: &Question,
+    steady: &PoolSize,
+    curve: &WaitCurve,
+    waits: Series,
+    marks: Vec<Mark>,
+) -> Vec<Panel> {
+    let nobody_waits = curve.points.iter().all(|(_, wait_s)| *wait_s == 0.0) && !curve.lost.is_empty();
+    let axis = Axis { label: "mean wait", unit: Unit::Seconds, scale: Scale::Log };
+    let mut panels = vec![];
+    if !nobody_waits {
+        panels.push(Panel { y: axis, series: vec![waits], marks });
+    }
+    if !curve.lost.is_empty() {
+        let points = curve.lost.iter().map(|&(workers, lost)| (workers as f64, lost)).collect();
+        let limit = question.objectives.iter().filter_map(|objective| match objective {
+            Objective::MaxLost(limit) => {
+                Some(Mark { name: "asked for, at most".to_owned(), place: Place::Y(limit.get()) })
+            }
+            _ => None,
+        });
+        let answer = steady.state.lost_share().map(|lost| Mark {
+            name: rule_name(if question.workers.is_some() { Rule::Given } else { Rule::Answer }).to_owned(),
+            place: Place::At(steady.workers as f64, lost),
+        });
+        panels.push(Panel {
+            y: Axis { label: "lost arrivals", unit: Unit::Share, scale: Scale::Log },
+            series: vec![Series { name: "lost arrivals".to_owned(), points, path: Path::Straight }],
+            marks: answer.into_iter().chain(limit).collect(),
+        });
+    }
+    panels
 }
 
 /// One mark a number of workers, named after every rule that gives it, fewest first.

@@ -1,14 +1,18 @@
 //! The report of `size`.
 
+mod explain;
+mod extra;
 mod figure;
+mod losses;
+mod tables;
 
 pub use figure::figure;
 
-use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table};
+use super::{Answer, Column, NotFinite, Report, Section, Table};
 use crate::notice::Note;
 use crate::sizing::{
-    Answered, ArrivalProcess, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, PoolSize, QuantileValue,
-    Question, Refinement, Rule, Schedule, Sizing,
+    Answered, ArrivalProcess, Basis, Constraint, Demand, Model, NEVER_SETTLES_S, Objective, PoolSize,
+    QuantileValue, Question, Refinement, Sizing,
 };
 use crate::units::{Seconds, human};
 use serde::Serialize;
@@ -22,6 +26,10 @@ struct Inputs<'a> {
     arrival_scv: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patience_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_limit: Option<u64>,
     service_basis: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts_measured: Option<u64>,
@@ -78,16 +86,22 @@ pub fn report(question: &Question, answered: &Answered) -> Result<Report, NotFin
     if steady.constraints.len() > 1 {
         report.sections.push(Section::Table(objectives(steady)));
     }
-    report.sections.push(Section::Table(comparison(steady)));
+    if !answered.sizing.classes.is_empty() {
+        report.sections.push(Section::Table(extra::classes(&answered.sizing.classes)));
+    }
+    if let Some(block) = &answered.sizing.block {
+        report.sections.push(extra::block(block));
+    }
+    report.sections.push(Section::Table(tables::comparison(steady)));
     if !answered.sizing.scenarios.is_empty() {
-        report.sections.push(Section::Table(scenarios(question, &answered.sizing)));
+        report.sections.push(Section::Table(tables::scenarios(question, &answered.sizing)));
     }
     if let Some(schedule) = &answered.sizing.schedule {
-        report.sections.push(Section::Table(staffing(schedule)));
+        report.sections.push(Section::Table(tables::staffing(schedule)));
     }
-    report.sections.push(Section::Table(sensitivity(question, steady)));
+    report.sections.push(Section::Table(tables::sensitivity(question, steady)));
     report.notes = answered.notes.iter().map(Note::from).collect();
-    report.explanations = explanations(question, steady);
+    report.explanations = explain::explanations(question, steady);
     Ok(report)
 }
 
@@ -107,6 +121,8 @@ fn inputs(question: &Question) -> Inputs<'_> {
             ArrivalProcess::Batches { size } => Some(size),
             _ => None,
         },
+        patience_s: question.demand.bounds.patience.as_ref().map(Seconds::get),
+        queue_limit: question.demand.bounds.queue_limit,
         service_basis,
         attempts_measured,
         objectives: question
@@ -156,6 +172,9 @@ fn headline(question: &Question, sizing: &Sizing) -> String {
         (Some(_), Some((name, most))) => {
             format!("No: {workers} {carry} {traffic} with {achieved}, but \"{name}\" takes {most}.")
         }
+        (Some(_), None) if steady.constraints.is_empty() && steady.state.lost_share().is_some() => {
+            format!("Yes: {workers} {carry} {traffic} with {achieved} (nothing was asked for).")
+        }
         (Some(_), None) => {
             format!("Yes: {workers} {carry} {traffic} with {achieved} ({asked}; {required} would do).")
         }
@@ -181,8 +200,15 @@ fn achieved(steady: &PoolSize) -> Option<String> {
         return Some("a queue that practically never settles".to_owned());
     }
     let shown = steady.binding().or(steady.constraints.first());
-    let shown = shown.and_then(|constraint| Some(constraint.asked.achieved_in_words(constraint.achieved?)));
-    Some(shown.unwrap_or_else(|| format!("a mean wait of {}", human::duration(wait))))
+    let words = shown.and_then(|constraint| Some(constraint.asked.achieved_in_words(constraint.achieved?)));
+    let words = words.unwrap_or_else(|| format!("a mean wait of {}", human::duration(wait)));
+    // Whatever else it achieves, what it loses belongs into the answer.
+    let says_so = shown.is_some_and(|constraint| matches!(constraint.asked, Objective::MaxLost(_)));
+    let lost = steady.state.lost_share().filter(|_| !says_so);
+    Some(
+        words
+            + &lost.map_or_else(String::new, |lost| format!(", losing {} of arrivals", human::percent(lost))),
+    )
 }
 
 /// What was asked for, and which of it binds.
@@ -237,6 +263,7 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
         let p99 = p99(&steady.state.wait_quantiles).map(|wait| format!("; p99 wait {wait}"));
         rows.push(fact("arrivals that wait", human::percent(waiting) + &p99.unwrap_or_default()));
     }
+    rows.extend(losses::facts(question, steady));
     if let Some(sojourn) = p99(&steady.state.sojourn_quantiles) {
         rows.push(fact("wait plus service", format!("p99 {sojourn}")));
     }
@@ -244,19 +271,27 @@ fn basis(question: &Question, steady: &PoolSize) -> Section {
     if let Some(interval) = steady.workers_interval.filter(|_| question.sample.is_some()) {
         rows.push(fact("interval", format!("{} from this sample", human::counted_range(interval, "worker"))));
     }
-    if question.workers.is_some() && steady.max_rate_per_s > 0.0 {
-        let rate = human::rate_to(human::rounded_down(steady.max_rate_per_s, 5), 5);
-        let mean = human::duration(human::rounded_down(steady.max_mean_s, 4));
-        rows.push(fact(
-            "sustains",
-            format!("below {rate} at this service time, or below {mean} at this rate"),
-        ));
+    if question.workers.is_some() && steady.max_rate_per_s.is_none_or(|rate| rate > 0.0) {
+        rows.push(fact("sustains", sustains(steady)));
     }
     if let Some(refined) = &steady.refined {
         rows.push(fact("settled by simulation", settled(refined)));
     }
     rows.push(fact("model", format!("{}; {}", model(steady.model), known_error(steady.model_error))));
     Section::Facts { title: "Basis", rows }
+}
+
+/// The largest rate and mean within the objectives.
+fn sustains(steady: &PoolSize) -> String {
+    let rate = steady.max_rate_per_s.map_or_else(
+        || "any rate".to_owned(),
+        |rate| format!("below {}", human::rate_to(human::rounded_down(rate, 5), 5)),
+    );
+    let mean = steady.max_mean_s.map_or_else(
+        || "any mean".to_owned(),
+        |mean| format!("below {}", human::duration(human::rounded_down(mean, 4))),
+    );
+    format!("{rate} at this service time, or {mean} at this rate")
 }
 
 /// The p99, unless it belongs to a steady state that never comes about.
@@ -299,6 +334,7 @@ fn binding(steady: &PoolSize) -> String {
         Some(constraint) => {
             format!("{} ({})", constraint.asked.in_words(), human::counted(constraint.workers, "worker"))
         }
+        None if steady.state.lost_share().is_some() => "nothing: what cannot be served is lost".to_owned(),
         None => "stability: more workers than erlangs".to_owned(),
     }
 }
@@ -310,6 +346,9 @@ fn model(model: Model) -> &'static str {
         Model::TwoMoments => "M/G/N with the first two moments of the service time",
         Model::GeneralArrivals => "G/G/N by the peakedness of the arrivals",
         Model::Batches => "arrivals in batches, MX/M/N corrected for the service time",
+        Model::ErlangA => "M/M/N+M, Erlang A",
+        Model::FiniteQueue => "M/M/c/K, a finite queue",
+        Model::FiniteImpatient => "M/M/c/K+M, a finite queue with patience",
     }
 }
 
@@ -347,191 +386,5 @@ fn wait(wait_mean_s: Option<f64>) -> String {
         None => "grows without end".to_owned(),
         Some(wait) if wait > NEVER_SETTLES_S => "practically never settles".to_owned(),
         Some(wait) => human::duration(wait),
-    }
-}
-
-fn comparison(steady: &PoolSize) -> Table {
-    let columns = [
-        Column::words("rule"),
-        Column::number("workers"),
-        Column::number("utilisation"),
-        Column::number("arrivals that wait"),
-        Column::number("mean wait"),
-    ];
-    let mut table = Table::new("What each rule gives for this traffic", &columns);
-    for row in &steady.comparison {
-        if matches!(row.rule, Rule::Answer | Rule::Given) {
-            table.highlighted = Some(table.rows.len());
-        }
-        table.row([
-            rule_name(row.rule).to_owned(),
-            human::count(row.workers),
-            human::percent(row.utilisation),
-            row.wait_probability.map_or_else(|| "all".to_owned(), human::percent),
-            wait(row.wait_mean_s),
-        ]);
-    }
-    table
-}
-
-fn rule_name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::SmallestStable => "smallest stable",
-        Rule::ErlangC => "Erlang C",
-        Rule::Answer => "the answer",
-        Rule::Given => "the given pool",
-        Rule::SquareRootLean => "square root, \u{3b2}=1",
-        Rule::SquareRoot => "square root, \u{3b2}=1.5",
-        Rule::SquareRootGenerous => "square root, \u{3b2}=2",
-        Rule::FixedUtilisation => "70% utilisation",
-    }
-}
-
-fn scenarios(question: &Question, sizing: &Sizing) -> Table {
-    let given = question.workers.is_some();
-    let columns = [
-        Column::words("traffic"),
-        Column::number("rate"),
-        Column::number("service"),
-        Column::number("erlangs"),
-        Column::number("workers needed"),
-        Column::number(if given { "mean wait with the given pool" } else { "mean wait" }),
-    ];
-    let mut table = Table::new("Scenarios", &columns);
-    let demand = &question.demand;
-    let mut row = |name: &str, rate: f64, mean: f64, size: &PoolSize| {
-        table.row([
-            name.to_owned(),
-            human::rate(rate),
-            human::duration(mean),
-            human::significant(size.offered_load_erlangs, 6),
-            human::count(size.required_workers),
-            wait(size.state.wait_mean_s),
-        ]);
-    };
-    row("steady", demand.rate.get(), demand.service.mean.get(), &sizing.steady);
-    for scenario in &sizing.scenarios {
-        row(&scenario.name, scenario.rate_per_s, scenario.mean_s, &scenario.size);
-    }
-    table
-}
-
-/// Intervals that a table shows; the JSON has them all.
-const MOST_SHOWN: usize = 48;
-
-fn staffing(schedule: &Schedule) -> Table {
-    let columns = [
-        Column::number("from"),
-        Column::number("highest rate"),
-        Column::number("erlangs under way"),
-        Column::number("workers"),
-    ];
-    let saved = 1.0 - schedule.worker_seconds / schedule.constant_worker_seconds;
-    let hidden = schedule.intervals.len().saturating_sub(MOST_SHOWN);
-    let rest = if hidden > 0 {
-        format!("; {} more in the JSON", human::count(hidden as u64))
-    } else {
-        String::new()
-    };
-    let title = format!(
-        "Workers for each {}: {} at the peak, {} fewer worker hours than that all the time{rest}",
-        human::duration(schedule.interval_s),
-        human::count(schedule.peak_workers),
-        human::percent(saved)
-    );
-    let mut table = Table::new(title, &columns);
-    for interval in schedule.intervals.iter().take(MOST_SHOWN) {
-        if interval.workers == schedule.peak_workers && table.highlighted.is_none() {
-            table.highlighted = Some(table.rows.len());
-        }
-        table.row([
-            human::duration(interval.at_s),
-            human::rate(interval.rate_per_s),
-            human::significant(interval.offered_load_erlangs, 5),
-            human::count(interval.workers),
-        ]);
-    }
-    table
-}
-
-fn sensitivity(question: &Question, steady: &PoolSize) -> Table {
-    let columns = [
-        Column::number("rate"),
-        Column::number("rise"),
-        Column::number("utilisation"),
-        Column::number("mean wait"),
-        Column::number("workers it would take"),
-    ];
-    let title =
-        format!("If the rate rises and the pool stays at {}", human::counted(steady.workers, "worker"));
-    let mut table = Table::new(title, &columns);
-    for row in &steady.sensitivity {
-        table.row([
-            human::rate_to(question.demand.rate.get() * row.rate_factor, 5),
-            format!("+{}", human::percent(row.rate_factor - 1.0)),
-            human::percent(row.utilisation),
-            wait(row.wait_mean_s),
-            human::count(row.workers),
-        ]);
-    }
-    table
-}
-
-fn explanations(question: &Question, steady: &PoolSize) -> Vec<Explanation> {
-    let (rate, mean) = (question.demand.rate.get(), question.demand.service.mean.get());
-    let load = human::significant(steady.offered_load_erlangs, 8);
-    let mut steps = vec![Explanation {
-        quantity: "offered load",
-        formula: "a = \u{3bb}S".to_owned(),
-        numbers: format!("{} \u{d7} {mean} s = {load} erlangs", human::rate_to(rate, 8)),
-        source: "J. D. C. Little, A proof for the queuing formula L = \u{3bb}W, Operations Research 9, 1961",
-    }];
-    let (Some(textbook), Some(wait)) = (&steady.erlang_c, steady.state.wait_mean_s) else { return steps };
-    let (workers, probability) = (steady.workers, textbook.wait_probability);
-    let slack = steady.state.rate_headroom_ratio * steady.offered_load_erlangs;
-    steps.push(Explanation {
-        quantity: "probability of waiting by Erlang C",
-        formula:
-            "C = 1/(\u{3c1} + (1 \u{2212} \u{3c1})/B), 1/B = \u{3a3} N(N\u{2212}1)\u{2026}(N\u{2212}k+1)/a\u{1d4f}"
-                .to_owned(),
-        numbers: format!("N = {workers}, a = {load}: C = {probability:.9}"),
-        source: "A. K. Erlang 1917; R. B. Cooper, Introduction to Queueing Theory, 1981, ch. 3",
-    });
-    steps.push(Explanation {
-        quantity: "mean wait by Erlang C",
-        formula: "C\u{b7}S/(N \u{2212} a)".to_owned(),
-        numbers: format!(
-            "{probability:.6} \u{d7} {mean} s / {} = {:.6} s",
-            human::significant(slack, 6),
-            textbook.wait_mean_s
-        ),
-        source: "A. K. Erlang 1917; exact for Poisson arrivals and exponential service",
-    });
-    if steady.model != Model::ErlangC || steady.refined.is_some() {
-        steps.push(Explanation {
-            quantity: "mean wait",
-            formula: "W = k \u{b7} C\u{b7}S/(N \u{2212} a)".to_owned(),
-            numbers: format!("k = {}: {wait:.6} s", human::significant(wait / textbook.wait_mean_s, 6)),
-            source: correction(steady),
-        });
-    }
-    steps
-}
-
-/// Where the factor on Erlang C comes from.
-fn correction(steady: &PoolSize) -> &'static str {
-    match steady.model {
-        _ if steady.refined.is_some() => {
-            "the simulated mean wait of the smallest pool that keeps the objectives"
-        }
-        Model::ErlangC => "exact",
-        Model::ThreeMoments | Model::TwoMoments => {
-            "pools of 5, 10 and 20 workers solved exactly at the same (N \u{2212} a)/\u{221a}a with the moments of the \
-             service time (docs/accuracy.md)"
-        }
-        Model::GeneralArrivals | Model::Batches => {
-            "the peakedness of the arrivals (A. E. Eckberg 1983; W. Whitt 2004), and small pools solved exactly for the \
-             service time (docs/accuracy.md)"
-        }
     }
 }
