@@ -15,7 +15,16 @@ browser() {
         --user-data-dir="$(mktemp -d "$folder/user.XXXX")" "$@"
 }
 
-"$whsize" plan docs/examples/whsize.toml --format html > "$folder/plan.html" || [ $? = 1 ]
+# The plan of the documentation with a pool whose phases were measured.
+cp -r docs/examples fixtures "$folder"
+cat >> "$folder/examples/whsize.toml" << POOL
+[pool.phases]
+profile = "../fixtures/phases.csv"
+rate = 20
+wait = "1s"
+POOL
+sed -i 's#"../../fixtures#"../fixtures#' "$folder/examples/whsize.toml"
+"$whsize" plan "$folder/examples/whsize.toml" --format html > "$folder/plan.html" || [ $? = 1 ]
 page=file://$folder/plan.html
 
 browser --enable-logging=stderr --log-level=0 --dump-dom "$page" > "$folder/dom.html" 2> "$folder/log"
@@ -23,7 +32,7 @@ if grep -E 'CONSOLE|Refused|ERR_' "$folder/log"; then fail "the page has somethi
 figures=$(grep -c '<figure' "$folder/dom.html")
 drawn=$(grep -c '<svg' "$folder/dom.html")
 tables=$(grep -c '<caption' "$folder/dom.html")
-[ "$figures" = 4 ] || fail "there are $figures figures, not 4: wait, distribution, backlog, replay"
+[ "$figures" = 7 ] || fail "there are $figures figures, not 7: wait, distribution, backlog, replay; wait, distribution, phases"
 [ "$drawn" = "$figures" ] || fail "$drawn of $figures figures are drawn"
 [ "$tables" -ge "$figures" ] || fail "$tables tables of numbers for $figures figures"
 

@@ -72,7 +72,9 @@ pub struct Checked {
 }
 
 impl Checked {
-    pub(super) fn new(findings: Vec<Finding>, pools: Vec<Figures>) -> Self {
+    /// The findings of the pools, with their count and the worst verdict.
+    #[must_use]
+    pub fn new(findings: Vec<Finding>, pools: Vec<Figures>) -> Self {
         let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
         Checked {
             verdict: findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Pass),

@@ -1,7 +1,7 @@
 //! Before and after: what changed between two profiles, what moved the mean most, and what that costs in workers.
 
 use super::QUANTILES;
-use super::summary::{OTHERS, phases};
+use super::summary::OTHERS;
 use crate::arrivals::ArrivalProfile;
 use crate::profile::{ServiceProfile, ServiceTimes, seconds};
 use schemars::JsonSchema;
@@ -156,7 +156,7 @@ fn sorted(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 fn phase_changes(before: &ServiceProfile, after: &ServiceProfile) -> Vec<Change> {
-    let (old, new) = (phases(before.times()), phases(after.times()));
+    let (old, new) = (before.times().phase_summaries(), after.times().phase_summaries());
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
@@ -169,7 +169,7 @@ fn phase_changes(before: &ServiceProfile, after: &ServiceProfile) -> Vec<Change>
         }
     });
     let change = |name: &String| {
-        let mean = |list: &[super::PhaseSummary]| {
+        let mean = |list: &[crate::profile::PhaseSummary]| {
             list.iter().find(|phase| phase.name == *name).map(|phase| phase.mean_s)
         };
         let (was, is) = (mean(&old), mean(&new));

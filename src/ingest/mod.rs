@@ -45,8 +45,7 @@ pub use options::{BadRows, Correction, InputFormat, Options, Where};
 pub use saved::to_json;
 pub use skipped::{Place, Skipped, SkippedReason};
 pub use summary::{
-    ArrivalSummary, CapSummary, GroupSummary, OTHERS, OfPhases, PhaseSummary, REST, ServiceQuantile,
-    SourceSummary, Summary,
+    ArrivalSummary, CapSummary, GroupSummary, OTHERS, OfPhases, ServiceQuantile, SourceSummary, Summary,
 };
 pub use timestamp::{Timestamp, TimestampError, parse as parse_timestamp, show as show_second};
 pub use trace::read_trace;

@@ -219,7 +219,7 @@ fn of_phases(profile: &ServiceProfile) -> Vec<IngestNotice> {
         let super::summary::OfPhases { attempts, mean_s } = of_phases;
         notices.push(IngestNotice::RowsArePhases { attempts, mean_s });
     }
-    let shares = super::summary::phases(profile.times());
+    let shares = profile.times().phase_summaries();
     let share = |phases: &[Phase]| {
         let of =
             |phase: &Phase| shares.iter().find(|row| row.name == phase.name()).map_or(0.0, |row| row.share);

@@ -2,16 +2,13 @@
 
 use super::{Ingested, QUANTILES, show_second};
 use crate::arrivals::ArrivalProfile;
-use crate::profile::{PhaseForm, ServiceProfile, ServiceTimes, Source, seconds};
+use crate::profile::{PhaseForm, PhaseSummary, ServiceProfile, ServiceTimes, Source, seconds};
 use crate::units::{ArrivalRate, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the groups that are not told apart are named.
 pub const OTHERS: &str = "(others)";
-
-/// How the time is named that no phase accounts for.
-pub const REST: &str = "(rest)";
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -102,17 +99,6 @@ pub struct ServiceQuantile {
     pub at_least: bool,
     /// Whether at least ten attempts lie beyond, so that the value means something.
     pub supported: bool,
-}
-
-/// One phase of the attempts.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PhaseSummary {
-    /// Its name.
-    pub name: String,
-    /// Its mean over all attempts, those without it included.
-    pub mean_s: f64,
-    /// Its share of the mean service time.
-    pub share: f64,
 }
 
 /// What the attempts were if each row is a phase of one.
@@ -247,7 +233,7 @@ impl Summary {
             failure_mean_s: times.failure_mean().map(|mean| mean.get()),
             skipped_rows: ingested.skipped.rows(),
             filtered_rows: ingested.filtered,
-            phases: phases(times),
+            phases: times.phase_summaries(),
             reuse_ratio: times.phases().reuse_ratio(times.count()),
             of_phases: OfPhases::of(times),
             groups: groups(profile),
@@ -256,26 +242,6 @@ impl Summary {
             source: SourceSummary::of(profile),
         }
     }
-}
-
-/// Each phase, and what they leave of the mean where attempts came with their phases.
-pub(super) fn phases(times: &ServiceTimes) -> Vec<PhaseSummary> {
-    let phases = times.phases();
-    let whole_s = times.moments().sum_ns() as f64 / 1e9;
-    let attempts = phases.attempts(times.count()).max(1) as f64;
-    let one = |name: &str, sum_s: f64| PhaseSummary {
-        name: name.to_owned(),
-        mean_s: sum_s / attempts,
-        share: if whole_s > 0.0 { sum_s / whole_s } else { 0.0 },
-    };
-    let mut all: Vec<PhaseSummary> =
-        phases.measured().map(|(phase, sum)| one(phase.name(), sum.sum_ns as f64 / 1e9)).collect();
-    let known_ns = phases.measured().fold(0u128, |sum, (_, phase)| sum.saturating_add(phase.sum_ns));
-    let rest_ns = times.moments().sum_ns().saturating_sub(known_ns);
-    if !all.is_empty() && rest_ns > 0 && phases.form() != Some(PhaseForm::InsteadOfAttempts) {
-        all.push(one(REST, rest_ns as f64 / 1e9));
-    }
-    all
 }
 
 impl OfPhases {
@@ -315,7 +281,7 @@ fn groups(profile: &ServiceProfile) -> Vec<GroupSummary> {
         share_of_busy_time: times.share_of(busy),
         failures: times.failures(),
         reuse_ratio: times.phases().reuse_ratio(times.count()),
-        phases: phases(times),
+        phases: times.phase_summaries(),
         quantiles: quantiles(times),
     };
     let named = profile.groups().by_busy_time().into_iter().map(|group| one(&group.name, &group.times));

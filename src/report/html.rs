@@ -1,6 +1,7 @@
 //! A page that needs nothing else: no network, no script, light and dark by the reader's scheme, fit to be printed. Each
 //! figure is drawn as SVG and has its numbers beside it as a table.
 
+use super::bars::{self, Bars};
 use super::figure::{self, Figure, Panel};
 use super::{Answer, Explanation, Report, Section, Table};
 use crate::notice::{Note, Severity};
@@ -67,6 +68,10 @@ fn page(out: &mut String, report: &Report) -> fmt::Result {
                 figures += 1;
                 plotted(out, drawn, figures)?;
             }
+            Section::Bars(drawn) => {
+                figures += 1;
+                parts(out, drawn, figures)?;
+            }
         }
     }
     explanations(out, &report.explanations)?;
@@ -126,15 +131,32 @@ fn rows_and_columns(out: &mut String, table: &Table) -> fmt::Result {
     out.write_str("</tbody>\n</table>\n</div>\n")
 }
 
-/// A figure with its description, and its numbers as a table.
-fn plotted(out: &mut String, drawn: &Figure, number: usize) -> fmt::Result {
+/// Parts of a whole with their description, and their numbers as a table.
+fn parts(out: &mut String, drawn: &Bars, number: usize) -> fmt::Result {
+    begin_figure(out, &bars::render_inline(drawn, number), &drawn.description)?;
+    write!(out, "<div class=\"scroll\">\n<table>\n<caption>{}</caption>\n<tbody>\n", escape(&drawn.title))?;
+    for row in drawn.table(false).rows {
+        out.write_str("<tr>")?;
+        for cell in row {
+            write!(out, "<td>{}</td>", escape(&cell))?;
+        }
+        out.write_str("</tr>\n")?;
+    }
+    out.write_str("</tbody>\n</table>\n</div>\n</details>\n</figure>\n")
+}
+
+fn begin_figure(out: &mut String, drawn: &str, description: &str) -> fmt::Result {
     write!(
         out,
-        "<figure>\n<div class=\"scroll\">\n{}</div>\n<figcaption>{}</figcaption>\n\
+        "<figure>\n<div class=\"scroll\">\n{drawn}</div>\n<figcaption>{}</figcaption>\n\
          <details>\n<summary>The numbers of this figure</summary>\n",
-        figure::render_inline(drawn, number),
-        escape(&drawn.description)
-    )?;
+        escape(description)
+    )
+}
+
+/// A figure with its description, and its numbers as a table.
+fn plotted(out: &mut String, drawn: &Figure, number: usize) -> fmt::Result {
+    begin_figure(out, &figure::render_inline(drawn, number), &drawn.description)?;
     for panel in &drawn.panels {
         numbers(out, drawn, panel)?;
     }

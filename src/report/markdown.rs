@@ -19,6 +19,7 @@ pub fn render(report: &Report) -> String {
             }
             Section::Facts { title, rows } => facts(&mut out, title, rows),
             Section::Table(table) => rows_and_columns(&mut out, table),
+            Section::Bars(bars) => rows_and_columns(&mut out, &bars.table(false)),
             Section::Figure(plotted) => {
                 let _ = write!(out, "```text\n{}```\n", figure::render_plain(plotted, FIGURE_WIDTH));
             }

@@ -5,6 +5,7 @@
 //! [`Report::answer`], never the format.
 
 pub mod autoscale;
+mod bars;
 pub mod check;
 pub mod diagnose;
 pub mod drain;
@@ -34,6 +35,7 @@ use crate::notice::Note;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use bars::{Bar, Bars};
 pub use explain::Explanation;
 pub use figure::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit, render_svg};
 pub use github::render as render_github;

@@ -1,6 +1,6 @@
 //! The parts of a report, independent of any format.
 
-use super::Figure;
+use super::{Bars, Figure};
 use std::borrow::Cow;
 
 /// One part of a report below its headline.
@@ -19,6 +19,8 @@ pub enum Section {
     Table(Table),
     /// A plot.
     Figure(Figure),
+    /// Parts of a whole.
+    Bars(Bars),
 }
 
 /// A table of texts that already carry their units.

@@ -47,6 +47,7 @@ pub fn render(report: &Report, style: Style) -> String {
             Section::Facts { title, rows } => facts(&mut out, title, rows, width),
             Section::Table(table) => rows_and_columns(&mut out, table, width),
             Section::Figure(plotted) => figure::render_terminal(&mut out, plotted, width),
+            Section::Bars(bars) => rows_and_columns(&mut out, &bars.table(true), width),
         }
     }
     for explanation in &report.explanations {

@@ -21,6 +21,7 @@ mod mutated_plan;
 mod pipeline;
 mod plan;
 mod plot;
+mod renderers;
 mod schema;
 mod simulate;
 mod size;

@@ -8,7 +8,7 @@ mod svg;
 mod terminal;
 
 pub use svg::render as render_svg;
-pub(super) use svg::{STYLE, render_inline};
+pub(super) use svg::{STYLE, printable, render_inline, words};
 pub(super) use terminal::{render as render_terminal, render_plain};
 
 use crate::units::human;

@@ -31,7 +31,7 @@ text{font:13px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:
 .paper{fill:var(--paper)}.title{font-size:16px;font-weight:600}.faint{fill:var(--faint)}.grid{stroke:var(--grid)}\
 .axis{stroke:var(--faint)}.line{fill:none;stroke-width:2;stroke-linejoin:round}\
 .mark{fill:var(--paper);stroke:var(--ink);stroke-width:2}.rule{stroke:var(--faint);stroke-dasharray:4 4}\
-.lead{stroke:var(--faint)}.label{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}\
+.lead{stroke:var(--faint)}.bar{fill:var(--s0)}.label{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}\
 .s0{stroke:var(--s0)}.s1{stroke:var(--s1);stroke-dasharray:7 3}.s2{stroke:var(--s2);stroke-dasharray:2 3}\
 .s3{stroke:var(--s3);stroke-dasharray:9 3 2 3}.s4{stroke:var(--s4);stroke-dasharray:12 4}.s5{stroke:var(--s5);stroke-dasharray:4 2}";
 
@@ -91,11 +91,12 @@ fn drawn(figure: &Figure) -> (Group, f64) {
 }
 
 /// What XML cannot carry is left out.
-fn printable(text: &str) -> String {
+pub(in crate::report) fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-fn words(x: f64, y: f64, text: &str, class: &str) -> Text {
+/// A text on the page.
+pub(in crate::report) fn words(x: f64, y: f64, text: &str, class: &str) -> Text {
     Text::new(printable(text)).set("x", round(x)).set("y", round(y)).set("class", class)
 }
 

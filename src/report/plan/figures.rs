@@ -2,8 +2,8 @@
 
 use crate::drain::{DrainPlan, Question};
 use crate::plan;
-use crate::profile::ServiceProfile;
-use crate::report::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
+use crate::profile::{PhaseSummary, ServiceProfile};
+use crate::report::{Axis, Bar, Bars, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
 use crate::units::human;
 
 /// The distribution of measured service times, with its mean and median; `None` where no attempt lasted any time.
@@ -53,4 +53,26 @@ pub fn drain(question: &Question, plan: &DrainPlan) -> Figure {
             marks: marks.into_iter().collect(),
         }],
     }
+}
+
+/// Where the time of the measured attempts goes; `None` where their phases are not known.
+#[must_use]
+pub fn phases(profile: &ServiceProfile) -> Option<Bars> {
+    let phases = profile.times().phase_summaries();
+    let longest = phases.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let bar = |phase: &PhaseSummary| Bar {
+        name: phase.name.clone(),
+        value: human::duration(phase.mean_s),
+        share: phase.share,
+    };
+    Some(Bars {
+        title: "Phases of an attempt".to_owned(),
+        description: format!(
+            "Where the mean service time goes: {} takes {}, {} of it.",
+            longest.name,
+            human::duration(longest.mean_s),
+            human::percent(longest.share)
+        ),
+        rows: phases.iter().map(bar).collect(),
+    })
 }

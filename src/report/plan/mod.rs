@@ -2,7 +2,7 @@
 
 mod figures;
 
-pub use figures::{distribution, drain as drain_curve};
+pub use figures::{distribution, drain as drain_curve, phases};
 
 use super::{Answer, Column, NotFinite, Report, Section, Table, autoscale, drain, layout, size};
 use crate::notice::{Note, Severity};
@@ -168,6 +168,8 @@ fn add_pool(report: &mut Report, pool: &PlannedPool, detail: Detail, several: bo
     if full {
         let measured = pool.pool.profile.as_ref().and_then(distribution);
         report.sections.extend(measured.map(Section::Figure));
+        let phases = pool.pool.profile.as_ref().and_then(phases);
+        report.sections.extend(phases.map(Section::Bars));
         report.sections.extend(sections);
     }
     Ok(())
