@@ -189,7 +189,39 @@ fn surge(pool: &PlannedPool) -> Option<String> {
     })
 }
 
+/// Options of the single commands that are keys of a plan.
+const KEYS: [&str; 6] = ["--headroom", "--max-utilisation", "--profile", "--mean", "--rate", "--lease"];
+
+/// A hint of a single command in the words of a plan: its keys in place of options.
+fn in_keys(hint: &str) -> String {
+    let word = |word: &str| {
+        let key = KEYS.iter().find(|key| word.trim_end_matches([',', ':', ';', '.']) == **key);
+        match key {
+            Some(key) => word.replacen(key, &key.trim_start_matches('-').replace('-', "_"), 1),
+            None => word.to_owned(),
+        }
+    };
+    hint.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A remark with the pool that it is about.
 fn about(pool: &PlannedPool, note: Note, several: bool) -> Note {
+    let note = Note { hint: note.hint.as_deref().map(in_keys), ..note };
     if several { Note { message: format!("{}: {}", pool.pool.name, note.message), ..note } } else { note }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_names_the_keys_of_the_plan_and_keeps_what_is_none() {
+        assert_eq!(in_keys("ask for --headroom 10%: 1386 workers"), "ask for headroom 10%: 1386 workers");
+        assert_eq!(
+            in_keys("ask for --max-utilisation 95% to have it bind"),
+            "ask for max_utilisation 95% to have it bind"
+        );
+        assert_eq!(in_keys("measure them and pass --profile."), "measure them and pass profile.");
+        assert_eq!(in_keys("size --refine settles it"), "size --refine settles it");
+    }
 }
