@@ -52,6 +52,7 @@ pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], worker
 fn sized(demand: &Demand, objectives: &[Objective], mean_s: f64, scv: f64) -> Option<u64> {
     let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
     let moved = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
+    let moved = moved.bounded(demand.bounds.clone()).ok()?;
     Some(smallest_workers(&moved, objectives))
 }
 

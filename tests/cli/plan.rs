@@ -182,3 +182,41 @@ fn detail_adds_what_the_single_commands_report() {
     }
     assert!(full.lines().all(|line| line.chars().count() <= 100));
 }
+
+#[test]
+fn a_pool_may_lose_what_gives_up_or_is_turned_away() {
+    let folder = folder(
+        "[pool.calls]\nrate = 900\nmean = \"1.4s\"\npatience = \"30s\"\nqueue_limit = 2000\nmax_lost = \"1%\"\n\
+         workers_deployed = 1270\nrequire = [\"workers_deployed >= workers\"]\n\
+         [[pool.calls.surge]]\nname = \"noon\"\nrate = 1200\n",
+    );
+    let size = "size --rate 900 --mean 1.4 --patience 30s --queue-limit 2000 --max-lost 1%";
+    let needed = run(&format!("{size} --only workers")).stdout;
+    let plan = on(folder.path(), "plan", "--only pools.0.workers");
+    assert_eq!(plan.stdout, needed);
+    let surge = run(&format!("{size} --surge name=noon,rate=1200 --only scenarios.0.workers")).stdout;
+    assert_eq!(on(folder.path(), "plan", "--only pools.0.surges.0.workers").stdout, surge);
+    let enough = needed.trim().parse::<u64>().unwrap() <= 1270;
+    let check = on(folder.path(), "check", "--only failed");
+    assert_eq!((check.stdout.trim() == "0", check.code == 0), (enough, enough), "{check:?}");
+}
+
+#[test]
+fn bounds_of_the_queue_that_make_no_sense_are_refused_at_their_place() {
+    for (line, reason) in [
+        ("max_lost = \"1%\"", "nothing is ever lost"),
+        ("patience = \"5s\"\nbatch = 10", "single arrivals at random"),
+        ("queue_limit = 5\narrival_scv = 3", "single arrivals at random"),
+        ("queue_limit = \"1e30\"", "queue_limit"),
+        ("patience = 0", "patience"),
+    ] {
+        let folder = folder(&pool(line));
+        let refused = on(folder.path(), "plan", "");
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{line}");
+        assert!(
+            refused.stderr.contains("whsize.toml:") && refused.stderr.contains(reason),
+            "{}",
+            refused.stderr
+        );
+    }
+}

@@ -7,7 +7,7 @@ use super::service::{Service, failure_mean, name, service};
 use super::{ConfigError, Table, place};
 use crate::notice::Note;
 use crate::plan::{Pool, Recovery};
-use crate::sizing::{ArrivalProcess, Demand, Retries, Scenario};
+use crate::sizing::{ArrivalProcess, Demand, MOST_PLACES, Objective, QueueBounds, Retries, Scenario};
 use crate::units::{ArrivalRate, Count, Ratio, Seconds, Share};
 
 /// The largest pool that is judged, as `size` has it.
@@ -27,12 +27,14 @@ pub(super) fn pool(name: String, table: &mut Table<'_>, notes: &mut Vec<Note>) -
         remarks.into_iter().map(|note| Note { message: format!("{name}: {}", note.message), ..note }),
     );
     let demand = demand(table, &service)?;
-    let objectives = objectives(table)?;
+    let demand = bounded(table, demand)?;
+    let mut objectives = objectives(table)?;
+    objectives.extend(max_lost(table, &demand)?);
     let workers_deployed = table.optional("workers_deployed", workers)?;
     if objectives.is_empty() && workers_deployed.is_none() {
         return Err(table.error(
             "it has no objective; say what it must achieve: wait, wait_quantile, wait_probability, max_utilisation, \
-             headroom or beta",
+             headroom, beta or max_lost",
         ));
     }
     let scenarios = scenarios(table, &demand)?;
@@ -89,6 +91,35 @@ fn demand(table: &mut Table<'_>, service: &Service) -> Result<Demand, ConfigErro
         .map_err(|error| table.error_at("first_attempt_rate", error))
 }
 
+/// `patience` and `queue_limit`: attempts that give up or are turned away.
+fn bounded(table: &mut Table<'_>, demand: Demand) -> Result<Demand, ConfigError> {
+    let bounds = QueueBounds {
+        patience: table.optional("patience", Seconds::parse_positive)?,
+        queue_limit: table.optional("queue_limit", places)?,
+    };
+    let key = if bounds.patience.is_some() { "patience" } else { "queue_limit" };
+    demand.bounded(bounds).map_err(|error| table.error_at(key, error))
+}
+
+/// `max_lost`, which needs something that loses.
+fn max_lost(table: &mut Table<'_>, demand: &Demand) -> Result<Option<Objective>, ConfigError> {
+    let share = table.optional("max_lost", Share::parse_inside)?;
+    if share.is_some() && !demand.bounds.is_any() {
+        let missing =
+            "without patience or queue_limit nothing is ever lost; give one of them, or leave this out";
+        return Err(table.error_at("max_lost", missing));
+    }
+    Ok(share.map(Objective::MaxLost))
+}
+
+fn places(typed: &str) -> Result<u64, String> {
+    let places = typed.parse::<Count>().map_err(|error| error.to_string())?.get();
+    if places > MOST_PLACES {
+        return Err(format!("\"{typed}\": so many places are as good as endless; leave it out"));
+    }
+    Ok(places)
+}
+
 /// `arrival_scv`, or `batch`; a Poisson stream where nothing is said.
 fn arrivals(table: &mut Table<'_>) -> Result<ArrivalProcess, ConfigError> {
     let scv = table.optional("arrival_scv", scv)?;
@@ -141,7 +172,8 @@ fn scenarios(table: &mut Table<'_>, steady: &Demand) -> Result<Vec<Scenario>, Co
             return Err(surge.missing("rate"));
         }
         let service = mean.map_or_else(|| steady.service.clone(), |mean| steady.service.stretched_to(mean));
-        let demand = Demand::new(rate.unwrap_or_else(|| steady.rate.clone()), service, steady.arrivals);
+        let demand = Demand::new(rate.unwrap_or_else(|| steady.rate.clone()), service, steady.arrivals)
+            .and_then(|demand| demand.bounded(steady.bounds.clone()));
         scenarios.push(Scenario { name, demand: demand.map_err(|error| surge.error(error))? });
         surge.finish()?;
     }
