@@ -6,7 +6,8 @@ use super::recorder::COARSEST_NS;
 #[derive(Clone, Debug)]
 pub struct StampBatch {
     stamps: Vec<i64>,
-    first_ns: i64,
+    /// The earliest of those that were met after a later one.
+    overtaken_ns: i64,
     last_ns: i64,
     /// Greatest common divisor of all stamps, and of the coarsest resolution that is told apart.
     divisor_ns: u64,
@@ -14,20 +15,30 @@ pub struct StampBatch {
 
 impl Default for StampBatch {
     fn default() -> Self {
-        StampBatch { stamps: Vec::new(), first_ns: i64::MAX, last_ns: i64::MIN, divisor_ns: COARSEST_NS }
+        StampBatch { stamps: Vec::new(), overtaken_ns: i64::MAX, last_ns: i64::MIN, divisor_ns: COARSEST_NS }
     }
 }
 
 impl StampBatch {
-    /// Adds a stamp in nanoseconds since the epoch that is known to be a multiple of `step_ns`.
+    /// Adds stamps in nanoseconds since the epoch that are known to be multiples of `step_ns`.
     #[inline]
-    pub fn add(&mut self, at_ns: i64, step_ns: u64) {
-        self.stamps.push(at_ns);
-        self.first_ns = self.first_ns.min(at_ns);
-        self.last_ns = self.last_ns.max(at_ns);
+    pub fn add_all(&mut self, stamps: &[i64], step_ns: u64) {
+        self.stamps.extend_from_slice(stamps);
+        for at_ns in stamps {
+            if *at_ns >= self.last_ns {
+                self.last_ns = *at_ns;
+            } else {
+                self.overtaken_ns = self.overtaken_ns.min(*at_ns);
+            }
+        }
         // A multiple of the step cannot take the divisor below it, and a division is what costs most here.
-        if self.divisor_ns != step_ns && !at_ns.unsigned_abs().is_multiple_of(self.divisor_ns) {
-            self.divisor_ns = num_integer::gcd(self.divisor_ns, at_ns.unsigned_abs());
+        for at_ns in stamps.iter().map(|at_ns| at_ns.unsigned_abs()) {
+            if self.divisor_ns == step_ns {
+                break;
+            }
+            if !at_ns.is_multiple_of(self.divisor_ns) {
+                self.divisor_ns = num_integer::gcd(self.divisor_ns, at_ns);
+            }
         }
     }
 
@@ -40,7 +51,7 @@ impl StampBatch {
     /// The earliest and the latest stamp; `None` without stamps.
     #[must_use]
     pub fn ends(&self) -> Option<(i64, i64)> {
-        (!self.stamps.is_empty()).then_some((self.first_ns, self.last_ns))
+        self.stamps.first().map(|first| (self.overtaken_ns.min(*first), self.last_ns))
     }
 
     /// The greatest common divisor of all stamps, and of a minute, in nanoseconds.

@@ -26,6 +26,18 @@ impl Gaps {
         Some(())
     }
 
+    /// Adds the gaps between stamps that are in order; `None` as [`Gaps::add`].
+    pub(super) fn add_between(&mut self, stamps: &[i64]) -> Option<()> {
+        let [first, .., last] = stamps else { return Some(()) };
+        let gaps = stamps.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
+        // The squares of parts never add up to more than the square of the whole, which fits 128 bits.
+        let squares = gaps.fold(0u128, |sum, gap| sum + u128::from(gap) * u128::from(gap));
+        self.sum_squares_ns2 = self.sum_squares_ns2.checked_add(squares)?;
+        self.sum_ns += u128::from(last.abs_diff(*first));
+        self.count += stamps.len() as u64 - 1;
+        Some(())
+    }
+
     pub(super) fn merge(&self, other: &Self) -> Self {
         Gaps {
             count: self.count.saturating_add(other.count),

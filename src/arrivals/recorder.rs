@@ -128,20 +128,24 @@ impl ArrivalRecorder {
 
     /// Measures the gaps between the earliest `number` pending stamps.
     fn measure(&mut self, number: usize) {
-        // The stable sort finds runs that are in order already, as nearly all of them are.
-        self.pending.sort();
-        for at in self.pending.drain(..number) {
-            let gap = self.measured_to.map_or(Some(0), |before| at.checked_sub(before));
-            let added = match (gap.and_then(|gap| u64::try_from(gap).ok()), &mut self.gaps) {
-                (Some(gap), Some(gaps)) if self.measured_to.is_some() => gaps.add(gap),
-                (Some(_), Some(_)) => Some(()),
-                // Later than all that was held back, yet earlier than what was measured: too far out of order.
-                _ => None,
-            };
-            if added.is_none() {
-                self.gaps = None;
-            }
-            self.measured_to = Some(at);
+        // Nearly all stamps come in order.
+        if !self.pending.is_sorted() {
+            self.pending.sort();
+        }
+        let now = &self.pending[..number];
+        let (Some(gaps), Some((first, last))) = (&mut self.gaps, now.first().zip(now.last())) else { return };
+        let measured = match self.measured_to {
+            None => Some(()),
+            // Later than all that was held back, yet earlier than what was measured: too far out of order.
+            Some(before) if *first < before => None,
+            Some(before) => gaps.add(first.abs_diff(before)),
+        };
+        let measured = measured.and_then(|()| gaps.add_between(now));
+        self.measured_to = Some(*last);
+        self.pending.drain(..number);
+        if measured.is_none() {
+            self.gaps = None;
+            self.pending = Vec::new();
         }
     }
 

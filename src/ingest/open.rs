@@ -13,8 +13,9 @@ pub const STDIN: &str = "-";
 /// How much of the beginning is looked at to tell what it is.
 pub(super) const HEAD: usize = 64 * 1024;
 
-/// Bytes that are read at a time.
-const BUFFER: usize = 256 * 1024;
+/// Bytes that are read at a time by what asks for fewer; who asks for more, as for a piece of a table, is given them
+/// without a copy in between.
+const BUFFER: usize = 64 * 1024;
 
 /// A stream of plain bytes, its first bytes at hand.
 pub(super) struct Input {

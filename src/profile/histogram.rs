@@ -18,10 +18,16 @@ type Octave = Box<[u64; PER_OCTAVE]>;
 /// HdrHistogram with a lowest discernible value of 1 and 3 digits, so the two convert without loss. What differs is
 /// the memory: only the octaves in which something was counted are held (8 KiB each), so that hundreds of
 /// groups fit where an HdrHistogram of the same range takes 0.3 MB a group.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Histogram {
-    octaves: Vec<Option<Octave>>,
+    octaves: [Option<Octave>; OCTAVES],
     count: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { octaves: [const { None }; OCTAVES], count: 0 }
+    }
 }
 
 /// A bucket that is not empty: `count` durations from `low_ns` to `high_ns`, both inclusive.
@@ -51,13 +57,12 @@ impl fmt::Debug for Histogram {
 }
 
 /// The octave and the slot in it for a duration.
+#[inline]
 fn place(ns: u64) -> (usize, usize) {
-    if ns < PER_OCTAVE as u64 {
-        (0, ns as usize)
-    } else {
-        let shift = ns.ilog2() - PER_OCTAVE_BITS;
-        (shift as usize + 1, (ns >> shift) as usize - PER_OCTAVE)
-    }
+    // With this bit set, what lies below it is shifted as little as what has it as its highest: not at all.
+    let shift = (ns | PER_OCTAVE as u64).ilog2() - PER_OCTAVE_BITS;
+    let index = ((shift as usize) << PER_OCTAVE_BITS) + (ns >> shift) as usize;
+    (index >> PER_OCTAVE_BITS, index % PER_OCTAVE)
 }
 
 /// The range of durations that share a slot.
@@ -71,25 +76,22 @@ fn bounds(octave: usize, slot: usize) -> (u64, u64) {
     }
 }
 
+/// The counts of an octave in which nothing was counted so far.
+#[cold]
+fn open(octave: &mut Option<Octave>) -> &mut [u64; PER_OCTAVE] {
+    octave.get_or_insert_with(|| Box::new([0; PER_OCTAVE]))
+}
+
 impl Histogram {
     /// Counts `weight` durations of `ns` nanoseconds. The caller has checked the range with the moments.
     #[inline]
     pub(super) fn add(&mut self, ns: u64, weight: u64) {
         let (octave, slot) = place(ns.min(LONGEST_NS));
-        match self.octaves.get_mut(octave) {
-            Some(Some(counts)) => counts[slot] += weight,
-            _ => self.open(octave)[slot] += weight,
+        match &mut self.octaves[octave] {
+            Some(counts) => counts[slot] += weight,
+            none => open(none)[slot] += weight,
         }
         self.count += weight;
-    }
-
-    /// The counts of an octave in which nothing was counted so far.
-    #[cold]
-    fn open(&mut self, octave: usize) -> &mut [u64; PER_OCTAVE] {
-        if octave >= self.octaves.len() {
-            self.octaves.resize(OCTAVES.max(octave + 1), None);
-        }
-        self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]))
     }
 
     /// Adds all counts of `other`.

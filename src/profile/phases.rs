@@ -128,6 +128,20 @@ impl Phases {
         self.add(phase, ns, 1);
     }
 
+    /// Adds phases that came by themselves.
+    pub fn add_phases(&mut self, form: PhaseForm, phase: Phase, durations_ns: &[u64]) {
+        if durations_ns.is_empty() {
+            return;
+        }
+        self.form.get_or_insert(form);
+        let sum = &mut self.sums[phase as usize];
+        sum.rows = sum.rows.saturating_add(durations_ns.len() as u64);
+        let positive = durations_ns.iter().filter(|ns| **ns > 0).count();
+        sum.positive = sum.positive.saturating_add(positive as u64);
+        let sum_ns = durations_ns.iter().fold(0u128, |sum_ns, ns| sum_ns + u128::from(*ns));
+        sum.sum_ns = sum.sum_ns.saturating_add(sum_ns);
+    }
+
     #[inline]
     fn add(&mut self, phase: Phase, ns: u64, weight: u64) {
         let sum = &mut self.sums[phase as usize];

@@ -1,14 +1,14 @@
 //! Attempts counted apart from a recorder, to be taken over by it: what each of several threads counts by itself.
 
 use super::histogram::Histogram;
-use super::moments::{LONGEST_NS, Moments};
+use super::moments::{LONGEST_NS, Moments, NS_PER_SECOND};
 use super::phases::Phases;
 use super::times::ServiceTimes;
 use super::{Block, ProfileError};
-use crate::arrivals::StampBatch;
+use crate::arrivals::{Additive, StampBatch};
 
 /// Service times of single attempts; the exact sums of [`ServiceTimes`], checked only when they are taken over.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tally {
     moments: Moments,
     histogram: Histogram,
@@ -19,24 +19,57 @@ pub struct Tally {
     phases: Phases,
 }
 
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            moments: Moments { min_ns: u64::MAX, ..Moments::default() },
+            histogram: Histogram::default(),
+            failures: 0,
+            failures_sum_ns: 0,
+            full: false,
+            phases: Phases::default(),
+        }
+    }
+}
+
 impl Tally {
     /// Adds an attempt of `ns` nanoseconds, at most [`LONGEST_NS`].
     #[inline]
     pub fn add(&mut self, ns: u64, failed: bool) {
-        debug_assert!(ns <= LONGEST_NS, "the caller checks the range");
+        self.add_all(&[ns]);
+        if failed {
+            self.fail(ns);
+        }
+    }
+
+    /// Adds attempts of so many nanoseconds each, at most [`LONGEST_NS`], that did not fail.
+    #[inline]
+    pub fn add_all(&mut self, durations_ns: &[u64]) {
         let moments = &mut self.moments;
-        moments.min_ns = if moments.count == 0 { ns } else { moments.min_ns.min(ns) };
-        moments.max_ns = moments.max_ns.max(ns);
-        moments.count += 1;
-        moments.sum_ns += u128::from(ns);
-        let (squares, full) = moments.sum_squares_ns2.overflowing_add(u128::from(ns) * u128::from(ns));
+        let (mut min_ns, mut max_ns, mut sum_ns, mut squares) =
+            (moments.min_ns, moments.max_ns, 0u128, 0u128);
+        for ns in durations_ns {
+            debug_assert!(*ns <= LONGEST_NS, "the caller checks the range");
+            min_ns = min_ns.min(*ns);
+            max_ns = max_ns.max(*ns);
+            sum_ns += u128::from(*ns);
+            // 2³⁰ squares of seven days fit, which is more than are ever added at once.
+            squares += u128::from(*ns) * u128::from(*ns);
+            self.histogram.add(*ns, 1);
+        }
+        (moments.min_ns, moments.max_ns) = (min_ns, max_ns);
+        moments.count += durations_ns.len() as u64;
+        moments.sum_ns += sum_ns;
+        let (squares, full) = moments.sum_squares_ns2.overflowing_add(squares);
         moments.sum_squares_ns2 = squares;
         self.full |= full;
-        self.histogram.add(ns, 1);
-        if failed {
-            self.failures += 1;
-            self.failures_sum_ns += u128::from(ns);
-        }
+    }
+
+    /// Counts an attempt of `ns` nanoseconds that was added as failed.
+    #[inline]
+    pub fn fail(&mut self, ns: u64) {
+        self.failures += 1;
+        self.failures_sum_ns += u128::from(ns);
     }
 
     /// The phases of the attempts, to be added to.
@@ -49,9 +82,12 @@ impl Tally {
     ///
     /// # Errors
     /// If a sum overflowed.
-    pub fn into_times(self) -> Result<ServiceTimes, ProfileError> {
+    pub fn into_times(mut self) -> Result<ServiceTimes, ProfileError> {
         if self.full {
             return Err(ProfileError::TooMany);
+        }
+        if self.moments.count == 0 {
+            self.moments.min_ns = 0;
         }
         Ok(ServiceTimes {
             moments: self.moments,
@@ -70,6 +106,8 @@ pub struct Stretch {
     pub(super) stamps: StampBatch,
     /// Attempts that follow one another and started in one second: the second, and their sums.
     pub(super) runs: Vec<(i64, Block)>,
+    /// When the second of the last run begins; of no use without runs.
+    second_ns: i64,
 }
 
 impl Stretch {
@@ -77,22 +115,39 @@ impl Stretch {
     /// a multiple of `step_ns`.
     #[inline]
     pub fn add(&mut self, at_ns: i64, step_ns: u64, ns: u64) {
-        self.stamps.add(at_ns, step_ns);
-        let second = at_ns.div_euclid(1_000_000_000);
-        let block = match self.runs.last_mut() {
-            Some((last, block)) if *last == second => block,
-            _ => {
-                self.runs.push((second, Block::default()));
-                match self.runs.last_mut() {
-                    Some((_, block)) => block,
-                    None => return,
-                }
+        self.add_all(&[at_ns], step_ns, &[ns]);
+    }
+
+    /// The same for several attempts.
+    #[inline]
+    pub fn add_all(&mut self, starts_ns: &[i64], step_ns: u64, durations_ns: &[u64]) {
+        self.stamps.add_all(starts_ns, step_ns);
+        let mut run = Block::default();
+        for (at_ns, ns) in starts_ns.iter().zip(durations_ns) {
+            if at_ns.wrapping_sub(self.second_ns) as u64 >= NS_PER_SECOND || self.runs.is_empty() {
+                self.end_run(&run);
+                run = Block::default();
+                self.begin_run(*at_ns);
             }
-        };
-        block.count += 1;
-        block.sum_ns += u128::from(ns);
-        // A stretch has at most some million attempts, so this cannot overflow.
-        block.sum_squares_ns2 += u128::from(ns) * u128::from(ns);
+            run.count += 1;
+            run.sum_ns += u128::from(*ns);
+            // A stretch has at most some million attempts, so this cannot overflow.
+            run.sum_squares_ns2 += u128::from(*ns) * u128::from(*ns);
+        }
+        self.end_run(&run);
+    }
+
+    fn begin_run(&mut self, at_ns: i64) {
+        let second = at_ns.div_euclid(NS_PER_SECOND as i64);
+        // The first second that 64 bits reach begins before they do; differences are right all the same.
+        self.second_ns = second.wrapping_mul(NS_PER_SECOND as i64);
+        self.runs.push((second, Block::default()));
+    }
+
+    fn end_run(&mut self, run: &Block) {
+        if let Some((_, last)) = self.runs.last_mut() {
+            last.add(run);
+        }
     }
 
     /// How many attempts there are.

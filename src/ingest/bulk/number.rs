@@ -1,48 +1,71 @@
 //! Plain decimal numbers, eight digits at a time; whatever else is left to the careful parsers.
 
-/// Eight bytes that end at `end`, the last one in the highest byte; what lies before `start` is replaced by zeros in
-/// writing, which are no digits of weight.
-#[inline]
-fn eight(text: &[u8], start: usize, end: usize) -> Option<u64> {
-    let length = end - start;
-    let word = if let Some(bytes) = end.checked_sub(8).and_then(|from| text.get(from..end)) {
-        u64::from_le_bytes(bytes.try_into().ok()?)
-    } else {
-        let mut bytes = [b'0'; 8];
-        bytes[8 - length..].copy_from_slice(text.get(start..end)?);
-        return Some(u64::from_le_bytes(bytes));
-    };
-    if length >= 8 {
-        return Some(word);
-    }
-    let kept = u64::MAX.checked_shl(8 * (8 - length) as u32).unwrap_or(0);
-    Some(word & kept | ZEROS & !kept)
-}
-
 const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
 
-/// The value of eight digits, the first in the lowest byte; `None` if one is no digit. (Daniel Lemire, "Quickly
-/// parsing eight digits", 2018.)
-#[inline]
-fn value(word: u64) -> Option<u64> {
-    let high = 0xf0f0_f0f0_f0f0_f0f0;
-    let above_nine = word.wrapping_add(0x0606_0606_0606_0606);
-    if word & high != ZEROS || above_nine & high != ZEROS {
+/// What a point is where digits are their values.
+const POINT: u64 = (b'.' ^ b'0') as u64;
+
+/// The high half of each byte.
+const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+
+/// The eight bytes that end at `end`, the last one in the highest byte, and by how many bits the first of a text of at
+/// most eight that begins at `start` lies above the lowest.
+#[inline(always)]
+fn eight(text: &[u8], start: usize, end: usize) -> Option<(u64, u32)> {
+    let length = end.checked_sub(start).filter(|length| (1..=8).contains(length))?;
+    let word = match text.get(..end)?.last_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => first_bytes(text, end)?,
+    };
+    Some((word, 64 - 8 * length as u32))
+}
+
+/// Fewer than eight bytes that begin the text.
+#[cold]
+fn first_bytes(text: &[u8], end: usize) -> Option<u64> {
+    let mut bytes = [0; 8];
+    bytes[8usize.checked_sub(end)?..].copy_from_slice(text.get(..end)?);
+    Some(u64::from_le_bytes(bytes))
+}
+
+/// A text of one to eight bytes from `start` to `end` as one number, which another text of that length does not have.
+#[inline(always)]
+pub(super) fn short(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    eight(text, start, end).map(|(word, before)| word >> before)
+}
+
+/// The values of up to eight digits, the last one in the highest byte, and zeros before them.
+#[inline(always)]
+fn values(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    eight(text, start, end).map(|(word, before)| (word ^ ZEROS) >> before << before)
+}
+
+/// The number of eight digits.
+#[inline(always)]
+pub(super) fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
+    number(u64::from_le_bytes(bytes) ^ ZEROS)
+}
+
+/// The number of eight values of digits, of which the first is in the lowest byte; `None` if one is no digit. (Daniel Lemire,
+/// "Quickly parsing eight digits", 2018.)
+#[inline(always)]
+fn number(digits: u64) -> Option<u64> {
+    if (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & HIGH != 0 {
         return None;
     }
-    let word = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(2561) >> 8;
-    let word = (word & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
-    Some((word & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32)
+    let pairs = digits.wrapping_mul(2561) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(6_553_601) >> 16 & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(42_949_672_960_001) >> 32)
 }
 
 /// Up to sixteen digits from `start` to `end`.
 #[inline]
 pub(super) fn digits(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
-        1..=8 => value(eight(text, start, end)?),
+        1..=8 => number(values(text, start, end)?),
         9..=16 => {
-            let high = value(eight(text, start, end - 8)?)?;
-            Some(high * 100_000_000 + value(eight(text, end - 8, end)?)?)
+            let high = number(values(text, start, end - 8)?)?;
+            Some(high * 100_000_000 + number(values(text, end - 8, end)?)?)
         }
         _ => None,
     }
@@ -50,31 +73,28 @@ pub(super) fn digits(text: &[u8], start: usize, end: usize) -> Option<u64> {
 
 /// A number of digits with at most one point between them: its digits as a whole number, and how many stand behind the
 /// point.
-#[inline]
+#[inline(always)]
 pub(super) fn decimal(text: &[u8], start: usize, end: usize) -> Option<(u64, usize)> {
     let length = end.checked_sub(start)?;
     if !(1..=8).contains(&length) {
         return longer(text, start, end);
     }
-    let word = eight(text, start, end)?;
-    // The highest bit of each byte that is a point; exact for the lowest one, and a second one is no digit below.
-    let other = word ^ u64::from_le_bytes([b'.'; 8]);
-    let point = other.wrapping_sub(0x0101_0101_0101_0101) & !other & 0x8080_8080_8080_8080;
-    if point == 0 {
-        return Some((value(word)?, 0));
+    let word = values(text, start, end)?;
+    let odd = word & HIGH;
+    if odd == 0 {
+        return Some((number(word)?, 0));
     }
-    let at = point.trailing_zeros() / 8;
-    let behind = 7 - at as usize;
-    if length == 1 {
+    // The bits before the first byte that is no digit; a second one is left, and found, below.
+    let before = odd.trailing_zeros() & 0x38;
+    if word >> before & 0xff != POINT || length == 1 {
         return None;
     }
-    let below = (1u64 << (8 * at)) - 1;
-    let above = !below & !(0xff << (8 * at));
-    let joined = word & above | (word & below) << 8 | u64::from(b'0');
-    Some((value(joined)?, behind))
+    let below = (1u64 << before) - 1;
+    let joined = (word & below) << 8 | word & !below << 8;
+    Some((number(joined)?, 7 - before as usize / 8))
 }
-
 /// The same for more than eight bytes.
+#[inline(never)]
 fn longer(text: &[u8], start: usize, end: usize) -> Option<(u64, usize)> {
     let field = text.get(start..end).filter(|field| (9..=16).contains(&field.len()))?;
     match memchr::memchr(b'.', field) {

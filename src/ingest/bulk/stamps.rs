@@ -1,6 +1,6 @@
 //! Time stamps in the notations that logs are full of; whatever else is left to the careful parser.
 
-use super::number::digits;
+use super::number::{digits, eight_digits};
 use crate::ingest::timestamp;
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -15,32 +15,56 @@ pub(super) struct Stamp {
     pub(super) zone_assumed: bool,
 }
 
-/// Reads time stamps, and remembers the day: logs seldom change it.
+/// Reads time stamps, and remembers what successive ones have in common: logs seldom change it.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
+    /// The digits of a number before its last eight, how many they are, and what they are worth.
+    digits: u64,
+    length: usize,
+    worth: u64,
     day: [u8; 10],
     /// When that day begins in UTC, once one was read.
     begins_ns: Option<i64>,
 }
 
 impl Stamps {
-    /// The stamp from `start` to `end` of the text; `None` if it is none.
-    #[inline]
-    pub(super) fn read(&mut self, text: &[u8], start: usize, end: usize) -> Option<Stamp> {
+    /// The stamp that a cell holds; `None` if it holds none.
+    #[inline(always)]
+    pub(super) fn read(&mut self, cell: &[u8]) -> Option<Stamp> {
         // As in `timestamp`: the number of digits tells the unit. Below ten of them is a time since some start.
-        let (unit, step_ns) = match end - start {
+        let (unit, step_ns) = match cell.len() {
             10 | 11 => (SECOND_NS, SECOND_NS as u64),
             12..=14 => (1_000_000, 1_000_000),
             15 | 16 => (1_000, 1_000),
-            _ => return self.date(text.get(start..end)?),
+            _ => return self.date(cell),
         };
-        let plain = digits(text, start, end).filter(|_| text[start] != b'0');
-        match plain.and_then(|number| i64::try_from(number).ok()?.checked_mul(unit)) {
+        match self.number(cell).and_then(|number| number.checked_mul(unit)) {
             Some(ns) => Some(Stamp { ns, step_ns, zone_assumed: false }),
-            None => self.date(text.get(start..end)?),
+            None => self.date(cell),
         }
     }
 
+    /// A number of 9 to 16 digits that does not begin with zero.
+    #[inline(always)]
+    fn number(&mut self, cell: &[u8]) -> Option<i64> {
+        let length = cell.len().checked_sub(8).filter(|length| (1..=8).contains(length))?;
+        let first = u64::from_le_bytes(*cell.first_chunk()?) << (64 - 8 * length);
+        if first != self.digits || length != self.length {
+            self.learn(cell, first, length)?;
+        }
+        let last = eight_digits(*cell.last_chunk()?)?;
+        // Sixteen digits are less than 2⁶³.
+        Some((self.worth + last) as i64)
+    }
+
+    #[cold]
+    fn learn(&mut self, cell: &[u8], first: u64, length: usize) -> Option<()> {
+        let value = digits(cell, 0, length).filter(|_| cell[0] != b'0')?;
+        (self.digits, self.length, self.worth) = (first, length, value * 100_000_000);
+        Some(())
+    }
+
+    #[inline(never)]
     fn date(&mut self, field: &[u8]) -> Option<Stamp> {
         self.known_day(field).or_else(|| {
             let at = timestamp::parse(field).ok()?;
@@ -98,7 +122,7 @@ mod tests {
 
     fn same(stamps: &mut Stamps, text: &str) {
         let padded = format!("1234567.89,{text}");
-        let fast = stamps.read(padded.as_bytes(), 11, padded.len());
+        let fast = stamps.read(&padded.as_bytes()[11..]);
         let careful = timestamp::parse(text.as_bytes()).ok();
         assert_eq!(
             fast.map(|at| (at.ns, at.zone_assumed)),

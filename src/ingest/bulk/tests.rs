@@ -3,6 +3,7 @@
 use super::*;
 use crate::ingest::columns::Columns;
 use crate::ingest::dialect::Dialect;
+use crate::ingest::logs;
 use crate::ingest::open::Input;
 use crate::ingest::options::{BadRows, Options};
 use crate::ingest::{Ingested, finish};
@@ -22,12 +23,24 @@ fn read(bytes: &[u8], options: &Options, how: How) -> Result<Ingested, IngestErr
     let mut collector = Collector::new(options)?;
     let input = Input::from_reader("x.csv", Box::new(Cursor::new(bytes.to_vec())))?;
     input.check_text()?;
-    let mut dialect = Dialect::of(&input, options.delimiter, options.no_header, &[])?;
+    let (input, mut dialect) = match logs::recognise(&input, options)? {
+        Some(format) => {
+            let name = format.name();
+            let made = logs::to_table(input, format)?;
+            let dialect = Dialect::of_lines(&made, name);
+            (made, dialect)
+        }
+        None => {
+            let dialect = Dialect::of(&input, options.delimiter, options.no_header, &[])?;
+            (input, dialect)
+        }
+    };
     let headed = dialect.header.is_some();
     let columns = Columns::find("x.csv", &mut dialect, options)?;
     let table = Table { file: "x.csv", columns: &columns, delimiter: dialect.delimiter };
     let (skipped, line) =
         if headed { crate::ingest::table::header(&input.head, dialect.delimiter) } else { (0, 1) };
+    let line = if dialect.lines.is_some() { 1 } else { line };
     let mut source = input.into_stream();
     std::io::copy(&mut source.by_ref().take(skipped), &mut std::io::sink()).unwrap();
     match how {
@@ -79,10 +92,20 @@ fn group_by(names: &[&str]) -> Options {
 fn every_fixture_is_read_alike() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (name, group) in [
-        ("fixtures/attempts-week.csv.gz", "endpoint"),
-        ("fixtures/hey.csv", "status-code"),
-        ("fixtures/oha.csv", "status"),
-        ("fixtures/jmeter.csv", "label"),
+        ("fixtures/attempts-week.csv.gz", Some("endpoint")),
+        ("fixtures/hey.csv", Some("status-code")),
+        ("fixtures/oha.csv", Some("status")),
+        ("fixtures/jmeter.csv", Some("label")),
+        ("fixtures/phases.csv", Some("endpoint")),
+        ("fixtures/buckets.csv", None),
+        ("fixtures/ab.tsv", None),
+        ("fixtures/k6.csv", Some("url")),
+        ("fixtures/vegeta.csv", None),
+        ("fixtures/nginx.log", None),
+        ("fixtures/envoy.log", None),
+        ("fixtures/alb.log", None),
+        ("fixtures/k6.json", None),
+        ("fixtures/attempts.jsonl", None),
     ] {
         // Small pieces of a large file take long, and say no more than the beginning does.
         let mut bytes = Vec::new();
@@ -90,7 +113,9 @@ fn every_fixture_is_read_alike() {
         let input = Input::from_reader(name, Box::new(Cursor::new(packed))).unwrap();
         input.into_stream().take(200_000).read_to_end(&mut bytes).unwrap();
         assert!(assert_same(&bytes, &group_by(&[])), "{name}");
-        assert!(assert_same(&bytes, &group_by(&[group])), "{name}");
+        if let Some(group) = group {
+            assert!(assert_same(&bytes, &group_by(&[group])), "{name} by {group}");
+        }
     }
 }
 
@@ -167,6 +192,22 @@ fn phases_of_columns_and_of_labels_are_the_same() {
     }
 }
 
+/// How the columns of a table are quoted and its lines end.
+fn dressed(rows: &[[String; 4]], quoted: usize, end: &str) -> String {
+    let mut text = String::new();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            text.push_str(if column > 0 { "," } else { "" });
+            match quoted >> column & 1 {
+                1 => text.push_str(&format!("\"{cell}\"")),
+                _ => text.push_str(cell),
+            }
+        }
+        text.push_str(end);
+    }
+    text
+}
+
 const CELLS: &[&str] = &[
     "1",
     "0",
@@ -238,5 +279,36 @@ proptest! {
         };
         let options = Options { delimiter: Some(delimiter.as_bytes()[0]), ..options };
         assert_same(text.as_bytes(), &options);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn quotes_and_line_ends_of_any_kind_are_read_alike(
+        rows in 1u64..700, quoted in 0usize..16, end in prop::sample::select(vec!["\n", "\r\n", "\r", "\n\n"]),
+        odd in prop::collection::vec((0usize..700, 0usize..4, prop::sample::select(CELLS)), 0..4),
+        dates in any::<bool>(), options in 0usize..3,
+    ) {
+        let number = |n: u64| n.wrapping_mul(2_654_435_761) % 1_000_003;
+        let start = |n: u64| match dates {
+            true => format!("2023-11-14T2{}:{:02}:{:02}.{:03}Z", n / 3000, n / 50 % 60, n % 50, number(n) % 1000),
+            false => (1_700_000_000_000 + n * 7).to_string(),
+        };
+        let mut cells: Vec<[String; 4]> = (0..rows)
+            .map(|n| {
+                let name = ["orders", "billing", "a-rather-long-name"][(number(n) % 3) as usize];
+                let status = if number(n) % 11 == 0 { "503" } else { "200" };
+                [start(n), name.to_owned(), status.to_owned(), format!("{}.{:03}", number(n) % 40_000, number(n) % 1000)]
+            })
+            .collect();
+        cells.insert(0, ["ts", "endpoint", "status", "duration_ms"].map(str::to_owned));
+        for (row, column, cell) in odd {
+            let row = 1 + row % rows as usize;
+            cells[row][column] = cell.to_owned();
+        }
+        let options = group_by([&[][..], &["endpoint"], &["status", "endpoint"]][options]);
+        assert_same(dressed(&cells, quoted, end).as_bytes(), &options);
     }
 }

@@ -1,7 +1,9 @@
 //! Counts the plain rows of a piece of a table, and notes which are not plain.
 
-use super::number::decimal;
-use super::scan::places;
+mod window;
+
+use super::number::{decimal, short};
+use super::scan::{Places, places};
 use super::stamps::Stamps;
 use crate::ingest::collect::Adjust;
 use crate::ingest::columns::Columns;
@@ -12,6 +14,7 @@ use crate::profile::{CapCounts, Groups, LONGEST_NS, Phase, PhaseForm, Stretch, T
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::Arc;
+use window::{WINDOW, Window};
 
 /// What is the same for all rows of a table.
 pub(super) struct Plan<'a> {
@@ -23,6 +26,8 @@ pub(super) struct Plan<'a> {
     /// Nanoseconds of a number by how many digits stand behind its point, as long as they are whole; empty where plain
     /// numbers are no durations.
     scales: Vec<u64>,
+    /// Whether nothing is asked of a row that cannot be asked column by column.
+    by_column: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -31,7 +36,13 @@ impl<'a> Plan<'a> {
         let scales = std::iter::successors(unit, |scale| scale.is_multiple_of(10).then_some(scale / 10));
         // Where a comma is the decimal sign a point groups thousands, so only numbers without one are plain.
         let most = if columns.decimal == Decimal::Comma { 1 } else { usize::MAX };
+        let by_column = columns.count.is_none()
+            && columns.filters.is_empty()
+            && columns.phases.is_empty()
+            && columns.labels.as_ref().is_none_or(|labels| !labels.beside)
+            && options.since_ns.or(options.until_ns).is_none();
         Plan {
+            by_column,
             columns,
             delimiter,
             adjust,
@@ -44,21 +55,26 @@ impl<'a> Plan<'a> {
 
 impl Plan<'_> {
     /// A duration in nanoseconds, which has so many by how many digits stand behind its point.
-    #[inline]
+    #[inline(always)]
     fn duration(
         &self,
-        row: Row<'_>,
-        column: usize,
+        bytes: &[u8],
+        (start, end): (usize, usize),
         unit: Option<Unit>,
         scales: &[u64],
     ) -> Result<u64, NotPlain> {
-        let (start, end) = row.span(column);
-        let quick = decimal(row.bytes, start, end)
-            .and_then(|(number, behind)| number.checked_mul(*scales.get(behind)?));
+        let quick = decimal(bytes, start, end)
+            .and_then(|(number, behind)| number.checked_mul(*scales.get(behind)?))
+            .filter(|ns| *ns <= LONGEST_NS);
         match quick {
             Some(ns) => Ok(ns),
-            None => duration::parse(&row.bytes[start..end], unit, self.columns.decimal).map_err(|_| NotPlain),
+            None => self.odd_duration(bytes.get(start..end).ok_or(NotPlain)?, unit),
         }
+    }
+
+    #[cold]
+    fn odd_duration(&self, cell: &[u8], unit: Option<Unit>) -> Result<u64, NotPlain> {
+        duration::parse(cell, unit, self.columns.decimal).map_err(|_| NotPlain)
     }
 }
 
@@ -98,10 +114,13 @@ pub(super) struct InOrder {
 /// What one thread counts.
 pub(super) struct RowCounter<'a> {
     plan: &'a Plan<'a>,
-    places: Vec<u32>,
+    places: Places,
+    window: Window,
     days: Stamps,
     pub(super) known: Arc<KnownGroups>,
     name: Vec<u8>,
+    /// The short labels of the table, and its long ones.
+    short_labels: Vec<(usize, u64, Labelled)>,
     labels: Vec<(Vec<u8>, Labelled)>,
     phases: Vec<(Phase, u64)>,
     /// Rows without a group.
@@ -151,10 +170,12 @@ impl<'a> RowCounter<'a> {
     pub(super) fn new(plan: &'a Plan<'a>, caps_ns: &[u64], known: Arc<KnownGroups>) -> Self {
         RowCounter {
             plan,
-            places: Vec::new(),
+            places: Places::default(),
+            window: Window::default(),
             days: Stamps::default(),
             known,
             name: Vec::new(),
+            short_labels: Vec::new(),
             labels: Vec::new(),
             phases: Vec::new(),
             plain: Tally::default(),
@@ -177,15 +198,32 @@ impl<'a> RowCounter<'a> {
         self.in_order.clear();
         (self.rows, self.filtered, self.unstamped, self.zone_assumed, self.lines) = (0, 0, 0, false, 0);
         self.groups.resize_with(self.known.len(), Tally::default);
-        let mut places_found = std::mem::take(&mut self.places);
-        places(bytes, self.plan.delimiter, &mut places_found);
-        let width = self.plan.columns.width;
-        let (mut start, mut next) = (0, 0);
+        let mut start = 0;
         while start < bytes.len() {
-            let rest = &places_found[next..];
-            match plain(bytes, start, rest, width, self.plan.delimiter) {
+            let rest = &bytes[start..];
+            let counted =
+                if self.plan.by_column { self.window(&rest[..rest.len().min(WINDOW)]) } else { None };
+            start = match counted {
+                Some(counted) => start + counted,
+                None if self.plan.by_column => self.one_by_one(bytes, start, start + WINDOW),
+                None => self.one_by_one(bytes, start, bytes.len()),
+            };
+        }
+    }
+
+    /// Counts the rows that begin from `start` on and before `until`, one by one, and tells where the next one begins.
+    fn one_by_one(&mut self, bytes: &[u8], mut start: usize, until: usize) -> usize {
+        let until = until.min(bytes.len());
+        let (width, delimiter, first) = (self.plan.columns.width, self.plan.delimiter, start);
+        let mut found = std::mem::take(&mut self.places);
+        places(&bytes[first..until], delimiter, &mut found);
+        let mut next = 0;
+        while start < until {
+            let rest = &found.found()[next..];
+            match plain(&bytes[first..], start - first, rest, width, delimiter) {
                 Shape::Plain { taken, end } => {
-                    let row = Row { bytes, start, ends: &rest[..width] };
+                    let end = first + end;
+                    let row = Row { bytes: &bytes[first..], start: start - first, ends: &rest[..width] };
                     if self.row(row).is_err() {
                         self.put_off(start, end);
                     }
@@ -197,16 +235,17 @@ impl<'a> RowCounter<'a> {
                     (start, next) = (start + 1, next + 1);
                 }
                 Shape::Other => {
-                    let end = super::cut::record_end(&bytes[start..], self.plan.delimiter);
+                    let end = super::cut::record_end(&bytes[start..], delimiter);
                     let end = end.map_or(bytes.len(), |end| start + end);
                     self.put_off(start, end);
                     self.lines += memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64;
-                    next += rest.iter().take_while(|place| (**place as usize) < end).count();
+                    next += rest.iter().take_while(|place| first + (**place as usize) < end).count();
                     start = end;
                 }
             }
         }
-        self.places = places_found;
+        self.places = found;
+        start
     }
 
     /// Leaves a record to be read in order, with the one before if that was put off as well.
@@ -236,12 +275,13 @@ impl<'a> RowCounter<'a> {
                 return Ok(());
             }
         }
-        let label = columns.labels.as_ref().map(|labels| self.label(labels, row.field(labels.column)));
+        let label =
+            columns.labels.as_ref().map(|labels| self.label(labels, row.bytes, row.span(labels.column)));
         if label == Some(Labelled::Nothing) {
             self.filtered += 1;
             return Ok(());
         }
-        let measured_ns = plan.duration(row, columns.duration, columns.unit, &plan.scales)?;
+        let measured_ns = plan.duration(row.bytes, row.span(columns.duration), columns.unit, &plan.scales)?;
         let ns = plan.adjust.apply(measured_ns);
         if ns > LONGEST_NS {
             return Err(NotPlain);
@@ -252,12 +292,12 @@ impl<'a> RowCounter<'a> {
                 continue;
             }
             let scales = if phase.unit == columns.unit { &plan.scales[..] } else { &[] };
-            self.phases.push((phase.phase, plan.duration(row, phase.column, phase.unit, scales)?));
+            let ns = plan.duration(row.bytes, row.span(phase.column), phase.unit, scales)?;
+            self.phases.push((phase.phase, ns));
         }
         let mut started = None;
         if let Some(column) = columns.timestamp {
-            let (start, end) = row.span(column);
-            started = self.days.read(row.bytes, start, end);
+            started = self.days.read(row.field(column));
             if started.is_none() && (columns.timestamp_required || plan.since_ns.is_some()) {
                 return Err(NotPlain);
             }
@@ -274,14 +314,14 @@ impl<'a> RowCounter<'a> {
         let failed = columns.outcomes.iter().any(|(column, outcome)| outcome.failed(row.field(*column)));
         let mut place = Place::Plain;
         if !columns.groups.is_empty() {
-            place = self.place(row)?;
+            place = self.place(|column| row.field(column))?;
         }
+        self.rows += 1;
         let tally = match place {
             Place::Plain => &mut self.plain,
             Place::Others => &mut self.others,
             Place::Group(place) => &mut self.groups[place],
         };
-        self.rows += 1;
         if let (Some(Labelled::Phase(phase)), Some(labels)) = (label, &columns.labels) {
             if labels.beside {
                 // No attempt by itself.
@@ -303,32 +343,53 @@ impl<'a> RowCounter<'a> {
         Ok(())
     }
 
+    #[inline]
+    fn tally(&mut self, place: Place) -> &mut Tally {
+        match place {
+            Place::Plain => &mut self.plain,
+            Place::Others => &mut self.others,
+            Place::Group(place) => &mut self.groups[place],
+        }
+    }
+
     /// What a row with a label is; the few labels of a table are remembered.
     #[inline]
-    fn label(&mut self, labels: &PhaseLabels, text: &[u8]) -> Labelled {
+    fn label(&mut self, labels: &PhaseLabels, bytes: &[u8], (start, end): (usize, usize)) -> Labelled {
         const MOST: usize = 32;
+        let key = short(bytes, start, end);
+        if let Some(key) = key {
+            let known = self.short_labels.iter().find(|known| (known.0, known.1) == (end - start, key));
+            if let Some((.., label)) = known {
+                return *label;
+            }
+        }
+        let text = &bytes[start..end];
         if let Some((_, label)) = self.labels.iter().find(|(known, _)| known == text) {
             return *label;
         }
         let label = labels.read(text);
-        if self.labels.len() < MOST {
-            self.labels.push((text.to_vec(), label));
+        match key {
+            Some(key) if self.short_labels.len() < MOST => {
+                self.short_labels.push((end - start, key, label));
+            }
+            None if self.labels.len() < MOST => self.labels.push((text.to_vec(), label)),
+            _ => {}
         }
         label
     }
 
-    /// Where a row is counted by its group.
+    /// Where a row with these cells is counted by its group.
     #[inline]
-    fn place(&mut self, row: Row<'_>) -> Result<Place, NotPlain> {
+    fn place<'c>(&mut self, cell: impl Fn(usize) -> &'c [u8]) -> Result<Place, NotPlain> {
         let name: &[u8] = match self.plan.columns.groups.as_slice() {
-            [column] => or_empty(row.field(*column).trim_ascii()),
+            [column] => or_empty(cell(*column).trim_ascii()),
             columns => {
                 self.name.clear();
                 for (place, column) in columns.iter().enumerate() {
                     if place > 0 {
                         self.name.extend_from_slice(b" / ");
                     }
-                    self.name.extend_from_slice(or_empty(row.field(*column).trim_ascii()));
+                    self.name.extend_from_slice(or_empty(cell(*column).trim_ascii()));
                 }
                 &self.name
             }
@@ -346,7 +407,7 @@ impl<'a> RowCounter<'a> {
 }
 
 /// Where a row is counted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Place {
     Plain,
     Others,
