@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Reads a million mutated inputs with each parser, in release mode; CI runs a few hundred of each.
+# Reads a million damaged inputs with each parser, with overflow checks and assertions on; CI runs a few hundred of each.
 #
-#   tests/mutate.sh [INPUTS] [SEED]
+#   tests/mutate.sh [INPUTS] [SEED] [PARSER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export WHSIZE_MUTATIONS="${1:-1000000}" WHSIZE_SEED="${2:-20260302}"
+[ -z "${3:-}" ] || export WHSIZE_PARSER="$3"
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/mutate"
 cargo test --locked --release --test cli -- --exact mutated::mutated_input_is_an_answer_or_an_error --nocapture

@@ -5,7 +5,7 @@ use super::service::{MeanArgs, Service};
 use super::values::earlier_depth;
 use anyhow::Result;
 use std::path::PathBuf;
-use whsize::diagnose::Observation;
+use whsize::diagnose::{Observation, UsualPoolWait};
 use whsize::drain::EarlierDepth;
 use whsize::report::{self, Report};
 use whsize::units::{ArrivalRate, Count, Seconds};
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     throughput: Option<ArrivalRate>,
     #[command(flatten, next_help_heading = "Consumers")]
     service: MeanArgs,
-    /// Mean time that an attempt waits for a connection out of its pool
+    /// Mean time that an attempt waits for a connection out of its pool; without it, that of the profile's phases
     #[arg(long, value_name = "D", help_heading = "Consumers")]
     pool_wait: Option<Seconds>,
 }
@@ -106,6 +106,7 @@ impl Args {
             first_attempt_rate: self.first_attempt_rate.clone(),
             mean: service.map(|service| service.time.mean.clone()),
             pool_wait: self.pool_wait.clone(),
+            usual_pool_wait: service.and_then(Service::profile).and_then(UsualPoolWait::of),
             broker_limit: typed(self.broker_in_flight_limit)
                 .or(from_queue(|_| Some(queue_attributes::IN_FLIGHT_LIMIT))),
         })

@@ -156,11 +156,16 @@ fn retries(signs: &Signs<'_>) -> Option<Evidence> {
 }
 
 fn pool_wait(signs: &Signs<'_>) -> Option<Evidence> {
-    let (wait, share) = (signs.seen.pool_wait.as_ref()?, signs.pool_wait_share?);
-    finding(
-        "pool-wait",
-        format!("an attempt waits {wait} for a connection, {} of its time", human::percent(share.min(1.0))),
-    )
+    let share = human::percent(signs.pool_wait_share?.min(1.0));
+    let text = match (&signs.seen.pool_wait, &signs.seen.usual_pool_wait) {
+        (Some(wait), _) => format!("an attempt waits {wait} for a connection, {share} of its time"),
+        (None, Some(usual)) => {
+            let wait = human::duration(usual.mean.get());
+            format!("an attempt of the profile waits {wait} for a connection, {share} of its time")
+        }
+        (None, None) => return None,
+    };
+    finding("pool-wait", text)
 }
 
 fn broker(signs: &Signs<'_>) -> Option<Evidence> {

@@ -12,7 +12,7 @@ mod signs;
 pub use diagnosis::{Diagnosed, Diagnosis, Verdict};
 pub use evidence::{DiagnosisNote, Evidence};
 pub use next_steps::NextStep;
-pub use observation::Observation;
+pub use observation::{Observation, UsualPoolWait};
 
 #[cfg(test)]
 mod tests;

@@ -86,7 +86,12 @@ impl<'a> Signs<'a> {
                 .and_then(|(all, first)| ratio(all, first)),
             pool_wait_share: seconds(&seen.pool_wait)
                 .zip(implied_service_s.or(usual_s))
-                .and_then(|(wait, service)| ratio(wait, service)),
+                .and_then(|(wait, service)| ratio(wait, service))
+                .or(seen
+                    .usual_pool_wait
+                    .as_ref()
+                    .filter(|_| seen.pool_wait.is_none())
+                    .map(|usual| usual.share)),
             growth_per_s,
         }
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::drain::EarlierDepth;
+use crate::profile::{Attempt, Phase, ProfileRecorder, Source};
 use proptest::prelude::*;
 
 /// A queue with everything unknown but its three counts.
@@ -17,6 +18,7 @@ fn queue(depth: u64, in_flight: u64, workers: u64) -> Observation {
         first_attempt_rate: None,
         mean: None,
         pool_wait: None,
+        usual_pool_wait: None,
         broker_limit: None,
     }
 }
@@ -31,6 +33,37 @@ fn time(typed: &str) -> Option<crate::units::Seconds> {
 
 fn verdict(seen: &Observation) -> Verdict {
     seen.diagnose().diagnosis.verdict
+}
+
+#[test]
+fn a_profile_knows_how_long_its_attempts_waited_for_a_connection() {
+    let recorded = |pool_wait: Option<u64>| {
+        let mut recorder = ProfileRecorder::new(&[]);
+        for duration_ns in [150_000_000, 250_000_000] {
+            let attempt = Attempt { duration_ns, weight: 1, failed: false, started_ns: None, group: None };
+            recorder.add(&attempt).unwrap();
+        }
+        if let Some(ns) = pool_wait {
+            // Only one of the two waited.
+            recorder.add_phases(None, |phases| phases.add_attempt(&[(Phase::PoolWait, ns)], 1));
+            recorder.add_phases(None, |phases| phases.add_attempt(&[(Phase::PoolWait, 0)], 1));
+        }
+        UsualPoolWait::of(&recorder.finish(Source::default()).unwrap())
+    };
+    let usual = recorded(Some(100_000_000)).unwrap();
+    assert_eq!((usual.mean.get(), usual.share), (0.05, 0.25));
+    assert_eq!(recorded(None), None);
+    let busy = Observation {
+        oldest_age: time("60"),
+        throughput: rate("500"),
+        rate: rate("510"),
+        mean: time("200ms"),
+        ..queue(5_000, 100, 100)
+    };
+    let starved = Observation { usual_pool_wait: Some(usual), ..busy };
+    assert_eq!(verdict(&starved), Verdict::PoolStarvation);
+    // What is seen now counts more than what was usual.
+    assert_eq!(verdict(&Observation { pool_wait: time("1ms"), ..starved }), Verdict::NotEnoughWorkers);
 }
 
 /// The incidents among the cases from the field, with the diagnosis that their numbers call for.

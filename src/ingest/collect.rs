@@ -7,8 +7,8 @@ use super::options::{Correction, Options, whole_ns};
 use super::skipped::{Place, Skipped};
 use super::watch::Watch;
 use crate::profile::{
-    Attempt, HistogramOf, ProfileError, ProfileRecorder, Ranged, ServiceProfile, ServiceTimes, Source, Sum,
-    Tally,
+    Attempt, Grouped, HistogramOf, ProfileError, ProfileRecorder, Ranged, ServiceProfile, ServiceTimes,
+    Source, Sum, Tally,
 };
 use crate::units::Exact;
 
@@ -165,19 +165,14 @@ impl Collector {
         }
     }
 
-    /// Takes over attempts that were counted apart, of the group at a place if they have one.
-    pub(super) fn take_over(
-        &mut self,
-        file: &str,
-        tally: Tally,
-        group: Option<usize>,
-    ) -> Result<(), IngestError> {
-        self.recorder.take_over(group, tally).map_err(|_| too_large(file))
+    /// Takes over attempts that were counted apart.
+    pub(super) fn take_over(&mut self, file: &str, tally: Tally) -> Result<(), IngestError> {
+        self.recorder.take_over(tally).map_err(|_| too_large(file))
     }
 
-    /// Takes over attempts of groups that are not told apart.
-    pub(super) fn take_over_others(&mut self, file: &str, tally: Tally) -> Result<(), IngestError> {
-        self.recorder.take_over_others(tally).map_err(|_| too_large(file))
+    /// Counts attempts in their groups that are taken over as well.
+    pub(super) fn take_over_grouped(&mut self, file: &str, attempts: &[Grouped]) -> Result<(), IngestError> {
+        self.recorder.take_over_grouped(attempts).map_err(|_| too_large(file))
     }
 
     /// Counts the attempts of a histogram; `false` if a filter on time leaves it out: it belongs to the time at which

@@ -10,14 +10,41 @@ const PER_OCTAVE_BITS: u32 = 10;
 /// Octaves up to [`LONGEST_NS`]; the first holds 0 to 1023 ns.
 const OCTAVES: usize = (LONGEST_NS.ilog2() - PER_OCTAVE_BITS + 2) as usize;
 
-type Octave = Box<[u64; PER_OCTAVE]>;
+/// The counts of an octave: of four bytes as long as they fit, so that hundreds of groups stay small.
+#[derive(Clone)]
+enum Octave {
+    Narrow(Box<[u32; PER_OCTAVE]>),
+    Wide(Box<[u64; PER_OCTAVE]>),
+}
+
+impl Octave {
+    fn count(&self, slot: usize) -> u64 {
+        match self {
+            Octave::Narrow(counts) => counts[slot].into(),
+            Octave::Wide(counts) => counts[slot],
+        }
+    }
+
+    /// The counts at their full width.
+    fn widen(&mut self) -> &mut [u64; PER_OCTAVE] {
+        if let Octave::Narrow(narrow) = self {
+            let mut wide = Box::new([0; PER_OCTAVE]);
+            wide.iter_mut().zip(narrow.iter()).for_each(|(wide, narrow)| *wide = u64::from(*narrow));
+            *self = Octave::Wide(wide);
+        }
+        match self {
+            Octave::Wide(counts) => counts,
+            Octave::Narrow(_) => unreachable!("it has just been widened"),
+        }
+    }
+}
 
 /// A histogram of nanoseconds with three significant digits, in the bucket layout of HdrHistogram.
 ///
 /// The layout (below 2048 ns one bucket a nanosecond, then 1024 buckets for each doubling) is that of an
 /// HdrHistogram with a lowest discernible value of 1 and 3 digits, so the two convert without loss. What differs is
-/// the memory: only the octaves in which something was counted are held (8 KiB each), so that hundreds of
-/// groups fit where an HdrHistogram of the same range takes 0.3 MB a group.
+/// the memory: only the octaves in which something was counted are held (4 KiB each, 8 KiB from counts of 2³² on), so
+/// that hundreds of groups fit where an HdrHistogram of the same range takes 0.3 MB a group.
 #[derive(Clone)]
 pub struct Histogram {
     octaves: [Option<Octave>; OCTAVES],
@@ -76,22 +103,30 @@ fn bounds(octave: usize, slot: usize) -> (u64, u64) {
     }
 }
 
-/// The counts of an octave in which nothing was counted so far.
-#[cold]
-fn open(octave: &mut Option<Octave>) -> &mut [u64; PER_OCTAVE] {
-    octave.get_or_insert_with(|| Box::new([0; PER_OCTAVE]))
-}
-
 impl Histogram {
     /// Counts `weight` durations of `ns` nanoseconds. The caller has checked the range with the moments.
     #[inline]
     pub(super) fn add(&mut self, ns: u64, weight: u64) {
         let (octave, slot) = place(ns.min(LONGEST_NS));
-        match &mut self.octaves[octave] {
-            Some(counts) => counts[slot] += weight,
-            none => open(none)[slot] += weight,
-        }
         self.count += weight;
+        if let Some(Octave::Narrow(counts)) = &mut self.octaves[octave]
+            && let Some(sum) = u32::try_from(weight).ok().and_then(|weight| counts[slot].checked_add(weight))
+        {
+            counts[slot] = sum;
+        } else {
+            self.add_rarely(octave, slot, weight);
+        }
+    }
+
+    /// The same where an octave has no counts so far, or they have or need their full width.
+    #[cold]
+    fn add_rarely(&mut self, octave: usize, slot: usize, weight: u64) {
+        let counts = self.octaves[octave].get_or_insert_with(|| Octave::Narrow(Box::new([0; PER_OCTAVE])));
+        let sum = counts.count(slot) + weight;
+        match (counts, u32::try_from(sum)) {
+            (Octave::Narrow(counts), Ok(sum)) => counts[slot] = sum,
+            (counts, _) => counts.widen()[slot] = sum,
+        }
     }
 
     /// Adds all counts of `other`.
@@ -111,9 +146,10 @@ impl Histogram {
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.octaves.iter().enumerate().flat_map(|(octave, counts)| {
             counts.iter().flat_map(move |counts| {
-                counts.iter().enumerate().filter(|(_, count)| **count > 0).map(move |(slot, count)| {
+                let counted = (0..PER_OCTAVE).map(|slot| (slot, counts.count(slot)));
+                counted.filter(|(_, count)| *count > 0).map(move |(slot, count)| {
                     let (low_ns, high_ns) = bounds(octave, slot);
-                    Bucket { low_ns, high_ns, count: *count }
+                    Bucket { low_ns, high_ns, count }
                 })
             })
         })
@@ -175,6 +211,18 @@ mod tests {
         ] {
             assert_eq!(rank_of(quantile, count), rank, "{quantile} of {count}");
         }
+    }
+
+    #[test]
+    fn counts_are_exact_beyond_four_bytes() {
+        let mut histogram = Histogram::default();
+        for weight in [u64::from(u32::MAX) - 1, 1, 1, 1 << 40] {
+            histogram.add(5_000, weight);
+            histogram.add(6_000, 1);
+        }
+        let counts: Vec<u64> = histogram.buckets().map(|bucket| bucket.count).collect();
+        assert_eq!(counts, [(1 << 40) + (1 << 32), 4]);
+        assert_eq!(histogram.count(), (1 << 40) + (1 << 32) + 4);
     }
 
     proptest! {

@@ -35,7 +35,7 @@ pub use ranged::{Range, Ranged, Reading, Sum};
 pub use recorder::{Attempt, HistogramOf, ProfileRecorder};
 pub use saved::{LARGEST_SAVED, SCHEMA, SaveError, Saved, SavedNotice, SavedProfile};
 pub use source::Source;
-pub use tally::{Stretch, Tally};
+pub use tally::{Grouped, Stretch, Tally};
 pub use times::ServiceTimes;
 pub(crate) use times::seconds;
 

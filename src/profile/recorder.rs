@@ -1,8 +1,8 @@
 //! Takes attempts one by one.
 
 use super::{
-    Block, CapCounts, Groups, MOST_BLOCKS, Phases, ProfileError, Ranged, ServiceProfile, ServiceTimes,
-    Source, Stretch, Tally, TimeBlocks,
+    Block, CapCounts, Grouped, Groups, MOST_BLOCKS, Phases, ProfileError, Ranged, ServiceProfile,
+    ServiceTimes, Source, Stretch, Tally, TimeBlocks,
 };
 use crate::arrivals::{Additive, AlignedBins, ArrivalRecorder};
 
@@ -34,7 +34,8 @@ pub struct HistogramOf<'a> {
     pub group: Option<&'a str>,
 }
 
-/// Collects attempts in bounded memory: at most some 8 MiB for arrivals and 20 MiB for groups.
+/// Collects attempts in bounded memory: at most some 8 MiB for arrivals, and what the groups take (see
+/// [`MOST_GROUPS`](super::MOST_GROUPS)).
 #[derive(Clone, Debug)]
 pub struct ProfileRecorder {
     times: ServiceTimes,
@@ -116,25 +117,28 @@ impl ProfileRecorder {
         }
     }
 
-    /// Takes over the attempts of a tally, and counts them as well in the group that was the `group`-th to be met, from
-    /// 0, if one is given.
+    /// Takes over the attempts of a tally; in their groups they are counted by [`ProfileRecorder::take_over_grouped`].
     ///
     /// # Errors
     /// If a sum overflows.
-    pub fn take_over(&mut self, group: Option<usize>, tally: Tally) -> Result<(), ProfileError> {
-        let times = tally.into_times()?;
-        self.times.merge(&times)?;
-        group.map_or(Ok(()), |group| self.groups.merge_at(group, &times))
+    pub fn take_over(&mut self, tally: Tally) -> Result<(), ProfileError> {
+        self.times.merge(&tally.into_times()?)
     }
 
-    /// Takes over the attempts of groups that are not told apart.
+    /// Counts attempts in their groups; they are part of a tally as well.
     ///
     /// # Errors
-    /// If a sum overflows.
-    pub fn take_over_others(&mut self, tally: Tally) -> Result<(), ProfileError> {
-        let times = tally.into_times()?;
-        self.times.merge(&times)?;
-        self.groups.merge_others(&times)
+    /// If a sum overflows, or one is longer than seven days.
+    pub fn take_over_grouped(&mut self, attempts: &[Grouped]) -> Result<(), ProfileError> {
+        attempts
+            .iter()
+            .try_for_each(|attempt| self.groups.at(attempt.group).add(attempt.ns, 1, attempt.failed))
+    }
+
+    /// Takes over phases of attempts of the group that was the `group`-th to be met, from 0, or of those that are not
+    /// told apart; they are part of a tally as well.
+    pub fn take_over_phases(&mut self, group: Option<u16>, phases: &Phases) {
+        self.groups.at(group).phases.merge(phases);
     }
 
     /// Counts attempts beyond the caps, as another recorder of the same caps did.

@@ -405,7 +405,7 @@ fn restore_times(saved: &SavedTimes) -> Result<ServiceTimes, SaveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Attempt, HistogramOf, MOST_GROUPS, ProfileRecorder, Range, Ranged, Sum};
+    use crate::profile::{Attempt, HistogramOf, MOST_GROUPS, Phase, ProfileRecorder, Range, Ranged, Sum};
     use proptest::prelude::*;
 
     fn recorded(
@@ -472,6 +472,50 @@ mod tests {
         // Saving once more loses nothing more.
         let again = restored.save().unwrap().profile;
         assert_eq!(ServiceProfile::try_from(again).unwrap().times(), restored.times());
+    }
+
+    /// As many groups as are told apart, each with all phases, and sums and counts as long as they can be.
+    #[test]
+    fn phases_of_every_group_stay_below_the_limit_too() {
+        for durations in [1, 40] {
+            let mut recorder =
+                ProfileRecorder::new(&(1..=16).map(|cap| cap * 1_000_000_000).collect::<Vec<_>>());
+            for number in 0..MOST_GROUPS as u64 + 40 {
+                let name = format!("{:\u{1}>119}{}", number, number % 10);
+                for place in 0..durations {
+                    let attempt = Attempt {
+                        duration_ns: LONGEST_NS - place * 10_000_000_000_000 - number,
+                        weight: 1_000_000,
+                        failed: place == 0,
+                        started_ns: Some(i64::MAX - (number * 97 + place) as i64 * 86_400_000_000_000),
+                        group: Some(&name),
+                    };
+                    recorder.add(&attempt).unwrap();
+                }
+                let all = Phase::ALL.map(|phase| (phase, u64::MAX));
+                recorder.add_phases(Some(&name), |phases| phases.add_attempt(&all, u64::MAX / 300));
+            }
+            let source = Source {
+                format: "\u{1}".repeat(1000),
+                column: Some("\u{1}".repeat(1000)),
+                files: vec!["\u{1}".repeat(1000); 1000],
+                ..Source::default()
+            };
+            let profile = recorder.finish(source).unwrap();
+            let saved = profile.save().unwrap();
+            let written = json(&saved.profile);
+            assert!(written.len() < LARGEST_SAVED, "{} bytes", written.len());
+            let kept = saved.profile.groups.len();
+            assert!(
+                kept > 0
+                    && saved.notices.iter().any(|notice| matches!(notice, SavedNotice::GroupsJoined { .. }))
+            );
+            let restored =
+                ServiceProfile::try_from(serde_json::from_str::<SavedProfile>(&written).unwrap()).unwrap();
+            assert_eq!(restored.phases(), profile.phases());
+            let others = restored.groups().others().phases();
+            assert!(!others.is_empty(), "the phases of joined groups are kept with the others");
+        }
     }
 
     #[test]

@@ -100,6 +100,17 @@ impl Tally {
     }
 }
 
+/// An attempt of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grouped {
+    /// The group by its number in the order in which groups were met, from 0; none for those that are not told apart.
+    pub group: Option<u16>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// How long it held its worker, in nanoseconds.
+    pub ns: u64,
+}
+
 /// The times at which the attempts of a stretch of a recording started, in the order in which they were met.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {

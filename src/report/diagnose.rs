@@ -32,6 +32,8 @@ struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pool_wait_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    usual_pool_wait_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     broker_in_flight_limit: Option<u64>,
 }
 
@@ -71,6 +73,7 @@ fn inputs(seen: &Observation) -> Inputs {
         first_attempt_rate_per_s: rate(&seen.first_attempt_rate),
         service_mean_s: seconds(&seen.mean),
         pool_wait_s: seconds(&seen.pool_wait),
+        usual_pool_wait_s: seen.usual_pool_wait.as_ref().map(|usual| usual.mean.get()),
         broker_in_flight_limit: seen.broker_limit,
     }
 }

@@ -1,5 +1,6 @@
 //! `whsize diagnose`.
 
+use crate::ingest::Files;
 use crate::schema::assert_matches;
 use crate::support::{command, run, run_json};
 use proptest::prelude::*;
@@ -100,6 +101,22 @@ fn the_attributes_of_an_sqs_queue_are_read_from_standard_input() {
     assert_eq!(from_stdin(arguments, &other).1, "broker-limit\n", "SQS is known to stop at 120,000");
     let (code, stdout, stderr) = from_stdin(arguments, "{}");
     assert!(code == 2 && stdout.is_empty() && stderr.contains("standard input"), "{stderr}");
+}
+
+#[test]
+fn the_pool_wait_of_a_profile_is_evidence_unless_the_present_one_is_given() {
+    let files = Files::new();
+    let rows = "2026-03-02T09:00:00Z,60,140,200\n".repeat(50);
+    let profile = files.write("attempts.csv", format!("ts,pool_wait_ms,http_ms,duration_ms\n{rows}"));
+    let seen = format!(
+        "diagnose --depth 5000 --in-flight 100 --workers 100 --oldest-age 60 --throughput 500 --rate 510 --profile {profile}"
+    );
+    let starved = run_json(&seen);
+    assert_eq!(starved.field("verdict"), "pool-starvation");
+    assert_matches("diagnose", &starved.json());
+    let table = run(&seen).stdout;
+    assert!(table.contains("waits 60 ms for a connection, 30% of its time"), "{table}");
+    assert_eq!(run_json(&format!("{seen} --pool-wait 1ms")).field("verdict"), "not-enough-workers");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod tests;
 
 use super::collect::Collector;
 use super::error::IngestError;
+use super::open::HEAD;
 use super::records::Records;
 use super::rows::{Rows, Table};
 pub(super) use cut::record_end;
@@ -46,7 +47,8 @@ pub(super) fn read(
 ) -> Result<bool, IngestError> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = if small || processors == 1 { 1 } else { (processors + SPARE_THREADS).min(MOST_THREADS) };
-    read_in(table, source, line, collector, threads, PIECE)
+    let piece = if small { PIECE.min(HEAD) } else { PIECE };
+    read_in(table, source, line, collector, threads, piece)
 }
 
 /// The same with so many threads and pieces of so many bytes.
@@ -171,6 +173,7 @@ impl<R: Read> Worker<'_, '_, R> {
         let counter = &self.counter;
         let (mut rows, mut stamps) = (0, 0);
         turn.collector.recorder.take_over_times(&counter.stretch);
+        turn.collector.take_over_grouped(self.table.file, &counter.grouped)?;
         for step in &counter.in_order {
             turn.collector.rows += step.rows - rows;
             turn.collector.recorder.take_over_stamps(&counter.stretch, stamps, step.stamps);
@@ -206,12 +209,11 @@ impl<R: Read> Worker<'_, '_, R> {
 
 fn add_sums(file: &str, counter: RowCounter<'_>, collector: &mut Collector) -> Result<(), IngestError> {
     collector.recorder.take_over_caps(&counter.caps);
-    collector.take_over(file, counter.plain, None)?;
-    collector.take_over_others(file, counter.others)?;
-    for (place, tally) in counter.groups.into_iter().enumerate() {
-        collector.take_over(file, tally, Some(place))?;
+    for (group, phases) in (0..).zip(&counter.group_phases) {
+        collector.recorder.take_over_phases(Some(group), phases);
     }
-    Ok(())
+    collector.recorder.take_over_phases(None, &counter.others_phases);
+    collector.take_over(file, counter.tally)
 }
 
 /// Reads records row by row; tells whether dates had no zone.

@@ -1,8 +1,39 @@
 //! The formulas of `ingest` with the numbers put in.
 
-use crate::ingest::{Ingested, Summary};
+use crate::ingest::{ArrivalSummary, Ingested, Summary};
 use crate::report::Explanation;
 use crate::units::human;
+
+/// How the rate came about that `size` takes.
+fn busiest_minute(arrivals: &ArrivalSummary, rate: f64) -> Explanation {
+    let quantity = "busiest minute";
+    if arrivals.span_s < 60.0 {
+        return Explanation {
+            quantity,
+            formula: "\u{3bb} = intervals between arrivals / span, where that is less than a minute"
+                .to_owned(),
+            numbers: format!(
+                "{} / {} = {}",
+                human::count((rate * arrivals.span_s).round() as u64),
+                human::duration(arrivals.span_s),
+                human::rate(rate)
+            ),
+            source: "the mean rate of the whole span; size takes it",
+        };
+    }
+    Explanation {
+        quantity,
+        formula: "\u{3bb} = the most arrivals in any window / its length".to_owned(),
+        numbers: format!(
+            "{} in {} s from {} = {}",
+            human::count((rate * arrivals.busiest_window_s as f64).round() as u64),
+            arrivals.busiest_window_s,
+            arrivals.busiest_minute_start,
+            human::rate(rate)
+        ),
+        source: "a window that slides by the second over the whole span; size takes this rate",
+    }
+}
 
 /// How each figure was computed.
 pub(super) fn explanations(ingested: &Ingested, summary: &Summary) -> Vec<Explanation> {
@@ -46,18 +77,7 @@ pub(super) fn explanations(ingested: &Ingested, summary: &Summary) -> Vec<Explan
     if let Some(arrivals) = &summary.arrivals
         && let Some(rate) = arrivals.busiest_minute_rate_per_s
     {
-        let window = arrivals.busiest_window_s;
-        all.push(Explanation {
-            quantity: "busiest minute",
-            formula: "\u{3bb} = the most arrivals in any window / its length".to_owned(),
-            numbers: format!(
-                "{} in {window} s from {} = {}",
-                human::significant(rate * window as f64, 6),
-                arrivals.busiest_minute_start,
-                human::rate(rate)
-            ),
-            source: "a window that slides by the second over the whole span; size takes this rate",
-        });
+        all.push(busiest_minute(arrivals, rate));
     }
     if let Some(dispersion) = summary.arrivals.as_ref().and_then(|arrivals| arrivals.dispersion) {
         all.push(Explanation {

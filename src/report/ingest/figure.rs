@@ -5,8 +5,14 @@ use crate::profile::{Bucket, ServiceProfile};
 use crate::report::{Axis, Figure, Mark, Panel, Path, Place, Scale, Series, Unit};
 use crate::units::human;
 
-/// Columns of the figure.
-const COLUMNS: usize = 60;
+/// The most columns of the figure.
+const MOST_COLUMNS: usize = 60;
+
+/// How many columns so many attempts bear: twice the cube root, the Rice rule (D. M. Lane, Online Statistics Education).
+/// With more, the gaps between single attempts are drawn and not how they are distributed.
+fn columns_for(attempts: u64) -> usize {
+    ((2.0 * (attempts as f64).cbrt()).ceil() as usize).clamp(1, MOST_COLUMNS)
+}
 
 /// Draws the share of attempts and the share of busy time by length, on a logarithmic axis.
 #[must_use]
@@ -64,16 +70,28 @@ fn columns(profile: &ServiceProfile) -> Vec<Column> {
     let (Some((first, _)), Some((last, _))) = (buckets.first(), buckets.last()) else { return Vec::new() };
     // A single length still has a width.
     let (low, high) = (first / 1.05, last * 1.05);
-    let step = (high / low).ln() / COLUMNS as f64;
+    let number_of_columns = columns_for(profile.count());
+    let step = (high / low).ln() / number_of_columns as f64;
     let attempts: f64 = buckets.iter().map(|(_, count)| count).sum();
     let busy: f64 = buckets.iter().map(|(at, count)| at * count).sum();
-    let mut columns: Vec<Column> = (0..=COLUMNS)
+    let mut columns: Vec<Column> = (0..=number_of_columns)
         .map(|number| Column { from_s: low * (step * number as f64).exp(), attempts: 0.0, busy_time: 0.0 })
         .collect();
     for (at, count) in buckets {
-        let number = (((at / low).ln() / step) as usize).min(COLUMNS - 1);
+        let number = (((at / low).ln() / step) as usize).min(number_of_columns - 1);
         columns[number].attempts += count / attempts;
         columns[number].busy_time += at * count / busy;
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_attempts_bear_few_columns() {
+        let columns = [1, 8, 1000, 27_000, u64::MAX].map(columns_for);
+        assert_eq!(columns, [2, 4, 20, 60, 60]);
+    }
 }

@@ -10,7 +10,7 @@ use crate::ingest::columns::Columns;
 use crate::ingest::duration::{self, Decimal, Unit};
 use crate::ingest::options::Options;
 use crate::ingest::phases::{Labelled, PhaseLabels};
-use crate::profile::{CapCounts, Groups, LONGEST_NS, Phase, PhaseForm, Stretch, Tally};
+use crate::profile::{CapCounts, Grouped, Groups, LONGEST_NS, Phase, PhaseForm, Phases, Stretch, Tally};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,15 +81,15 @@ impl Plan<'_> {
 /// The groups that are told apart so far, by the bytes of their names.
 #[derive(Debug, Default)]
 pub(super) struct KnownGroups {
-    places: HashMap<Box<[u8]>, usize, FixedState>,
+    places: HashMap<Box<[u8]>, u16, FixedState>,
     full: bool,
 }
 
 impl KnownGroups {
     pub(super) fn of(groups: &Groups) -> Self {
-        let name = |(place, group): (usize, &crate::profile::Group)| (group.name.as_bytes().into(), place);
+        let names = groups.in_order().iter().map(|group| group.name.as_bytes().into());
         KnownGroups {
-            places: groups.in_order().iter().enumerate().map(name).collect(),
+            places: names.zip(0..).collect(),
             full: groups.in_order().len() >= crate::profile::MOST_GROUPS,
         }
     }
@@ -122,16 +122,17 @@ pub(super) struct RowCounter<'a> {
     /// The short labels of the table, and its long ones.
     short_labels: Vec<(usize, u64, Labelled)>,
     labels: Vec<(Vec<u8>, Labelled)>,
-    phases: Vec<(Phase, u64)>,
-    /// Rows without a group.
-    pub(super) plain: Tally,
-    /// Rows of groups that are not told apart.
-    pub(super) others: Tally,
-    /// Rows by group.
-    pub(super) groups: Vec<Tally>,
+    attempt_phases: Vec<(Phase, u64)>,
+    /// All rows.
+    pub(super) tally: Tally,
+    /// The phases of the rows by group, and of groups that are not told apart.
+    pub(super) group_phases: Vec<Phases>,
+    pub(super) others_phases: Phases,
     pub(super) caps: CapCounts,
     /// Of the last piece:
     pub(super) stretch: Stretch,
+    /// Rows with a group: only one thread at a time has histograms of all groups.
+    pub(super) grouped: Vec<Grouped>,
     pub(super) in_order: Vec<InOrder>,
     pub(super) rows: u64,
     pub(super) filtered: u64,
@@ -177,10 +178,11 @@ impl<'a> RowCounter<'a> {
             name: Vec::new(),
             short_labels: Vec::new(),
             labels: Vec::new(),
-            phases: Vec::new(),
-            plain: Tally::default(),
-            others: Tally::default(),
-            groups: Vec::new(),
+            attempt_phases: Vec::new(),
+            tally: Tally::default(),
+            group_phases: Vec::new(),
+            others_phases: Phases::default(),
+            grouped: Vec::new(),
             caps: CapCounts::new(caps_ns),
             stretch: Stretch::default(),
             in_order: Vec::new(),
@@ -195,9 +197,10 @@ impl<'a> RowCounter<'a> {
     /// Counts the rows of a piece that consists of whole records.
     pub(super) fn count(&mut self, bytes: &[u8]) {
         self.stretch.clear();
+        self.grouped.clear();
         self.in_order.clear();
         (self.rows, self.filtered, self.unstamped, self.zone_assumed, self.lines) = (0, 0, 0, false, 0);
-        self.groups.resize_with(self.known.len(), Tally::default);
+        self.group_phases.resize_with(self.known.len(), Phases::default);
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
@@ -286,14 +289,14 @@ impl<'a> RowCounter<'a> {
         if ns > LONGEST_NS {
             return Err(NotPlain);
         }
-        self.phases.clear();
+        self.attempt_phases.clear();
         for phase in &columns.phases {
             if duration::is_missing(duration::trim(row.field(phase.column))) {
                 continue;
             }
             let scales = if phase.unit == columns.unit { &plan.scales[..] } else { &[] };
             let ns = plan.duration(row.bytes, row.span(phase.column), phase.unit, scales)?;
-            self.phases.push((phase.phase, ns));
+            self.attempt_phases.push((phase.phase, ns));
         }
         let mut started = None;
         if let Some(column) = columns.timestamp {
@@ -317,24 +320,22 @@ impl<'a> RowCounter<'a> {
             place = self.place(|column| row.field(column))?;
         }
         self.rows += 1;
-        let tally = match place {
-            Place::Plain => &mut self.plain,
-            Place::Others => &mut self.others,
-            Place::Group(place) => &mut self.groups[place],
-        };
         if let (Some(Labelled::Phase(phase)), Some(labels)) = (label, &columns.labels) {
             if labels.beside {
                 // No attempt by itself.
-                tally.phases_mut().add_phase(PhaseForm::BesideAttempts, phase, measured_ns);
+                self.phases(place, |phases| phases.add_phase(PhaseForm::BesideAttempts, phase, measured_ns));
                 self.unstamped += u64::from(started.is_none() && columns.timestamp.is_some());
                 return Ok(());
             }
-            tally.phases_mut().add_phase(PhaseForm::InsteadOfAttempts, phase, measured_ns);
+            self.phases(place, |phases| phases.add_phase(PhaseForm::InsteadOfAttempts, phase, measured_ns));
         }
-        if !self.phases.is_empty() {
-            tally.phases_mut().add_attempt(&self.phases, 1);
+        if !self.attempt_phases.is_empty() {
+            let attempt = std::mem::take(&mut self.attempt_phases);
+            self.phases(place, |phases| phases.add_attempt(&attempt, 1));
+            self.attempt_phases = attempt;
         }
-        tally.add(ns, failed);
+        self.tally.add(ns, failed);
+        self.group(place, failed, ns);
         self.caps.add(ns, 1);
         match started {
             Some(at) => self.stretch.add(at.ns, at.step_ns, ns),
@@ -343,13 +344,26 @@ impl<'a> RowCounter<'a> {
         Ok(())
     }
 
+    /// Adds to the phases of all attempts, and of those of a group if there are groups.
     #[inline]
-    fn tally(&mut self, place: Place) -> &mut Tally {
+    fn phases(&mut self, place: Place, add: impl Fn(&mut Phases)) {
+        add(self.tally.phases_mut());
         match place {
-            Place::Plain => &mut self.plain,
-            Place::Others => &mut self.others,
-            Place::Group(place) => &mut self.groups[place],
+            Place::Plain => {}
+            Place::Others => add(&mut self.others_phases),
+            Place::Group(place) => add(&mut self.group_phases[usize::from(place)]),
         }
+    }
+
+    /// Notes an attempt of a group if there are groups.
+    #[inline]
+    fn group(&mut self, place: Place, failed: bool, ns: u64) {
+        let group = match place {
+            Place::Plain => return,
+            Place::Others => None,
+            Place::Group(place) => Some(place),
+        };
+        self.grouped.push(Grouped { group, failed, ns });
     }
 
     /// What a row with a label is; the few labels of a table are remembered.
@@ -411,7 +425,7 @@ impl<'a> RowCounter<'a> {
 enum Place {
     Plain,
     Others,
-    Group(usize),
+    Group(u16),
 }
 
 fn or_empty(value: &[u8]) -> &[u8] {

@@ -208,34 +208,26 @@ impl RowCounter<'_> {
 
     fn count_phases(&mut self, window: &Window) {
         let form = PhaseForm::InsteadOfAttempts;
-        let one = window.phases.iter().copied().cycle();
-        match (window.phases.as_slice(), window.places.as_slice()) {
-            ([phase], []) => self.plain.phases_mut().add_phases(form, *phase, &window.durations_ns),
-            (_, []) => {
-                for (phase, ns) in one.zip(&window.durations_ns) {
-                    self.plain.phases_mut().add_phase(form, phase, *ns);
-                }
-            }
-            (_, places) => {
-                for ((phase, ns), place) in one.zip(&window.durations_ns).zip(places) {
-                    self.tally(*place).phases_mut().add_phase(form, phase, *ns);
-                }
-            }
+        if let ([phase], []) = (window.phases.as_slice(), window.places.as_slice()) {
+            self.tally.phases_mut().add_phases(form, *phase, &window.durations_ns);
+            return;
+        }
+        let places = window.places.iter().copied().chain(std::iter::repeat(Place::Plain));
+        let phases = window.phases.iter().copied().cycle();
+        for ((phase, place), ns) in phases.zip(places).zip(&window.durations_ns) {
+            self.phases(place, |phases| phases.add_phase(form, phase, *ns));
         }
     }
 
     fn count_durations(&mut self, window: &Window) {
         let durations = &window.durations_ns;
-        if window.places.is_empty() {
-            self.plain.add_all(durations);
-            for (ns, _) in durations.iter().zip(&window.failed).filter(|(_, failed)| **failed) {
-                self.plain.fail(*ns);
-            }
-        } else {
-            let failed = window.failed.iter().copied().chain(std::iter::repeat(false));
-            for ((ns, place), failed) in durations.iter().zip(&window.places).zip(failed) {
-                self.tally(*place).add(*ns, failed);
-            }
+        self.tally.add_all(durations);
+        for (ns, _) in durations.iter().zip(&window.failed).filter(|(_, failed)| **failed) {
+            self.tally.fail(*ns);
+        }
+        let failed = window.failed.iter().copied().chain(std::iter::repeat(false));
+        for ((ns, place), failed) in durations.iter().zip(&window.places).zip(failed) {
+            self.group(*place, failed, *ns);
         }
         durations.iter().for_each(|ns| self.caps.add(*ns, 1));
     }

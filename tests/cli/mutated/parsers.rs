@@ -1,119 +1,21 @@
-//! Damaged input of every format: an answer or an error, never a panic, a number that is none, or memory without bound.
-//!
-//! A short run is part of the tests; `tests/mutate.sh` runs a million inputs for each parser. The seed and the number
-//! of the input that failed are printed, and the same seed makes the same inputs.
+//! The parsers, each with an input that it reads.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
 use std::io::{Cursor, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use whsize::ingest::{InputFormat, Options, read_stream, to_hdr_log};
-use whsize::report;
-
-/// How many inputs each parser gets in the tests.
-const SHORT: u64 = 300;
-
-/// The longest input, in bytes.
-const LONGEST: usize = 8192;
-
-/// Memory that no run of these small inputs needs, in kilobytes.
-const MOST_KB: u64 = 400_000;
-
-/// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
-/// Pieces that parsers have trouble with.
-const PIECES: &[&[u8]] = &[
-    b"-1",
-    b"0",
-    b"1e308",
-    b"-1e-308",
-    b"NaN",
-    b"+Inf",
-    b"99999999999999999999",
-    b"18446744073709551615",
-    b"\"",
-    b"{",
-    b"}",
-    b"[",
-    b",",
-    b"\n",
-    b"\r\n",
-    b"=",
-    b"\xff\xff\xff\xff",
-    b"\x00\x00\x00\x00",
-    b"\x7f\xff\xff\xff",
-    b"\xef\xbb\xbf",
-    b"HISTFAAAA",
-    b"Tag=",
-    b"#[",
-    b"le=\"",
-    b"_bucket",
-    b" ",
-    b"null",
-    b"9223372036854775807",
-    b".",
-    b"e",
-    b"-",
-    b";",
-    b"\t",
-    b"\x1f",
-    b"\"\"",
-    b"1.4s",
-    b"\\",
-    b"]",
-    b"\xc2\xb5s",
-    b"1700000000",
-    b"0.1, 0.2",
-];
-
-fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..=random.below(6) {
-        let at = random.below(bytes.len() + 1);
-        let length = random.below(24).min(bytes.len() - at);
-        match random.below(8) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            1 if at < bytes.len() => bytes[at] = random.next() as u8,
-            2 => drop(bytes.drain(at..at + length)),
-            3 => {
-                let copied = bytes[at..at + length].to_vec();
-                let target = random.below(bytes.len() + 1);
-                bytes.splice(target..target, copied);
-            }
-            4 if random.below(4) == 0 => bytes.truncate(at),
-            _ => {
-                let piece = PIECES[random.below(PIECES.len())];
-                let replaced = if random.below(2) == 0 { length } else { 0 };
-                bytes.splice(at..at + replaced, piece.iter().copied());
-            }
-        }
-    }
-    bytes.truncate(LONGEST);
-}
+use std::path::Path;
+use whsize::ingest::{BadRows, InputFormat, Options, read_stream, to_json};
 
 /// One parser: an input that it reads, and how mutated bytes are wrapped before they are read.
-struct Parser {
-    name: &'static str,
-    format: InputFormat,
-    seed: Vec<u8>,
-    wrap: fn(&[u8]) -> Vec<u8>,
+pub(super) struct Parser {
+    pub(super) name: &'static str,
+    pub(super) options: Options,
+    pub(super) seed: Vec<u8>,
+    pub(super) wrap: fn(&[u8]) -> Vec<u8>,
 }
 
 fn as_it_is(bytes: &[u8]) -> Vec<u8> {
@@ -137,11 +39,42 @@ fn log_line(bytes: &[u8]) -> Vec<u8> {
     .into_bytes()
 }
 
+fn plain_log_line(bytes: &[u8]) -> Vec<u8> {
+    format!("#[StartTime: 1.5e9]\n0.1,1.0,2.0,{}\n", STANDARD.encode(bytes)).into_bytes()
+}
+
+/// Options with groups and many bad rows, so that one of them does not end the reading.
+fn grouped(names: &[&str]) -> Options {
+    Options {
+        group_by: names.iter().map(|name| (*name).to_owned()).collect(),
+        max_bad_rows: BadRows::Count(1_000_000),
+        ..Options::default()
+    }
+}
+
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     crate::ingest::gzipped(bytes)
 }
 
-fn parsers() -> Vec<Parser> {
+fn zstandard(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
+fn base64(bytes: &[u8]) -> Vec<u8> {
+    STANDARD.encode(bytes).into_bytes()
+}
+
+fn packed_base64(bytes: &[u8]) -> Vec<u8> {
+    base64(&packed(bytes))
+}
+
+/// The first lines of a fixture.
+fn lines(name: &str, number: usize) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    fs::read_to_string(path).unwrap().split_inclusive('\n').take(number).collect()
+}
+
+pub(super) fn parsers() -> Vec<Parser> {
     let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000, 2).unwrap();
     [5, 900, 70_000, 2_000_000].iter().for_each(|value| histogram.record_n(*value, 7).unwrap());
     let mut plain = Vec::new();
@@ -177,9 +110,56 @@ fn parsers() -> Vec<Parser> {
     let nginx = "10.0.0.1 - - [14/Nov/2023:22:13:20 +0000] \"POST /hook HTTP/1.1\" 200 12 \"-\" \"a\" 0.123 0.100, 0.020\n10.0.0.1 - - [14/Nov/2023:22:13:21 +0000] \"POST /hook HTTP/1.1\" 504 0 \"-\" \"a\" 30.001 -\n";
     let envoy = "[2023-11-14T22:13:20.310Z] \"POST /hook HTTP/2\" 204 - 154 0 226 100 \"10.0.35.28\" \"a\" \"b\" \"h\" \"10.0.2.1:80\"\n[2023-11-14T22:13:21.310Z] \"POST /hook HTTP/2\" 503 UF - - \"x\" 154 0 12 - \"-\" \"a\" \"b\" \"h\" \"10.0.2.1:80\"\n";
     let alb = "https 2023-11-14T22:13:20.5Z app/l/1 10.0.0.1:2817 10.0.0.2:80 0.001 0.120 0.000 200 200 34 366 \"POST https://a:443/ HTTP/1.1\" \"c\" E T arn:aws:g \"R\" \"a\" \"b\" 0 2023-11-14T22:13:20.3Z \"f\" \"-\" \"-\"\n";
-    let of = |name, format, seed: &[u8], wrap| Parser { name, format, seed: seed.to_vec(), wrap };
+    let of = |name, format, seed: &[u8], wrap| Parser {
+        name,
+        options: Options { format, ..Options::default() },
+        seed: seed.to_vec(),
+        wrap,
+    };
     let text = |name, format, seed: &str| of(name, format, seed.as_bytes(), as_it_is);
+    let open_metrics = format!(
+        "{}# EOF\n",
+        metrics.replace("# TYPE", "# HELP a_seconds A.\n# UNIT a_seconds seconds\n# TYPE")
+    );
+    let many = format!("ts,endpoint,phase,duration_ms\n{}", "1700000000123,orders,http,12.345\n".repeat(200));
+    let profile = {
+        let read = read_stream("x", Cursor::new(csv.as_bytes().to_vec()), &grouped(&["endpoint"])).unwrap();
+        to_json(&read.profile).unwrap().0
+    };
+    let with =
+        |name, options, seed: &str| Parser { name, options, seed: seed.as_bytes().to_vec(), wrap: as_it_is };
+    let quoted: String = csv
+        .replace("\"b,c\"", "b")
+        .lines()
+        .map(|line| format!("\"{}\"\r\n", line.replace(',', "\",\"")))
+        .collect();
     vec![
+        text("hdr base64", InputFormat::Hdr, &STANDARD.encode(&plain)),
+        of("hdr in base64", InputFormat::Hdr, &plain, base64),
+        of("hdr zlib in base64", InputFormat::Hdr, &plain, packed_base64),
+        of("hdr V0 intervals", InputFormat::HdrLog, &zeroth, plain_log_line),
+        of("hdr V1 intervals", InputFormat::HdrLog, &first, plain_log_line),
+        of("hdr compressed bytes", InputFormat::Hdr, &packed(&plain), as_it_is),
+        text("open metrics", InputFormat::Prometheus, &open_metrics),
+        text("saved profile", InputFormat::Profile, &profile),
+        text("saved profiles", InputFormat::Auto, &profile.repeat(2)),
+        text("hey csv", InputFormat::Auto, &lines("hey.csv", 20)),
+        text("oha csv", InputFormat::Auto, &lines("oha.csv", 20)),
+        text("k6 csv", InputFormat::Auto, &lines("k6.csv", 14)),
+        text("jmeter csv", InputFormat::Auto, &lines("jmeter.csv", 12)),
+        text("vegeta json", InputFormat::Auto, &lines("vegeta.json", 6)),
+        text("csv of windows", InputFormat::Csv, &many),
+        text("csv of quotes", InputFormat::Csv, &quoted),
+        with("csv by group", grouped(&["endpoint", "status"]), csv),
+        with(
+            "csv with filters",
+            Options { filters: vec!["endpoint=a".parse().unwrap()], since_ns: Some(0), ..grouped(&[]) },
+            csv,
+        ),
+        with("phases by group", grouped(&["phase"]), labels),
+        of("gzip bytes", InputFormat::Auto, &gzipped(csv.as_bytes()), as_it_is),
+        of("zstd bytes", InputFormat::Auto, &zstandard(csv.as_bytes()), as_it_is),
+        of("csv in zstd", InputFormat::Auto, csv.as_bytes(), zstandard),
         of("hdr V2", InputFormat::Hdr, &plain, as_it_is),
         of("hdr V1", InputFormat::Hdr, &first, as_it_is),
         of("hdr V0", InputFormat::Hdr, &zeroth, as_it_is),
@@ -209,60 +189,4 @@ fn parsers() -> Vec<Parser> {
         text("alb", InputFormat::Auto, alb),
         of("anything", InputFormat::Auto, metrics.as_bytes(), gzipped),
     ]
-}
-
-/// Reads an input, and its report if it can be read: whether it could.
-fn read(parser: &Parser, bytes: Vec<u8>) -> bool {
-    let options = Options { format: parser.format, ..Options::default() };
-    match read_stream("x", Cursor::new(bytes), &options) {
-        Ok(ingested) => {
-            report::ingest::report(&["x".to_owned()], &options, &ingested, None, &[]).unwrap();
-            // More than 2⁶³ attempts are more than a saved profile holds, and that is an error in words.
-            drop((ingested.profile.save(), to_hdr_log(&ingested.profile)));
-            true
-        }
-        Err(error) => {
-            assert!(!error.reason.is_empty());
-            false
-        }
-    }
-}
-
-/// The most memory that this process ever held, in kilobytes, where the system tells.
-fn peak_kb() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse().ok())
-}
-
-#[test]
-#[allow(clippy::print_stdout, reason = "a long run says how far it came")]
-fn mutated_input_is_an_answer_or_an_error() {
-    let inputs = std::env::var("WHSIZE_MUTATIONS").ok().map_or(SHORT, |number| number.parse().unwrap());
-    let seed = std::env::var("WHSIZE_SEED").ok().map_or(20_260_302, |number| number.parse().unwrap());
-    for parser in parsers() {
-        assert!(read(&parser, (parser.wrap)(&parser.seed)), "the seed of {} is read", parser.name);
-        let mut answered = 0u64;
-        for number in 0..inputs {
-            let mut random = Random(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-            let mut bytes = parser.seed.clone();
-            mutate(&mut bytes, &mut random);
-            let wrapped = (parser.wrap)(&bytes);
-            let outcome = catch_unwind(AssertUnwindSafe(|| read(&parser, wrapped)));
-            let Ok(read) = outcome else {
-                panic!(
-                    "{} fails on input {number} of seed {seed}: {:?}",
-                    parser.name,
-                    String::from_utf8_lossy(&bytes)
-                )
-            };
-            answered += u64::from(read);
-        }
-        println!("{}: {inputs} inputs, {answered} of them could be read", parser.name);
-    }
-    if let Some(peak) = peak_kb().filter(|_| inputs > SHORT) {
-        println!("peak memory {peak} kB");
-        assert!(peak < MOST_KB, "{peak} kB");
-    }
 }
