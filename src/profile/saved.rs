@@ -485,7 +485,7 @@ mod tests {
                 for place in 0..durations {
                     let attempt = Attempt {
                         duration_ns: LONGEST_NS - place * 10_000_000_000_000 - number,
-                        weight: 1_000_000,
+                        weight: 10_000,
                         failed: place == 0,
                         started_ns: Some(i64::MAX - (number * 97 + place) as i64 * 86_400_000_000_000),
                         group: Some(&name),
