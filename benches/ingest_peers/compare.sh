@@ -49,8 +49,8 @@ done
 version() { "$python" -c "import $1; print('$1', $1.__version__)"; }
 declare -A title=(
     [whsize]="$("$whsize" --version)" [duckdb]="$(version duckdb)" [polars]="$(version polars)"
-    [xan]="$("$xan" --version), one thread" [xan-parallel]="$("$xan" --version), parallel"
-    [xan-no-quantiles]="$("$xan" --version), parallel, without quantiles"
+    [xan]="xan $("$xan" --version), one thread" [xan-parallel]="xan $("$xan" --version), parallel"
+    [xan-no-quantiles]="xan $("$xan" --version), parallel, without quantiles"
 )
 echo "$rows rows, $(stat -c %s "$file") bytes, $(nproc) processors ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)), best of $rounds"
 ours="$(sort -n "$work/whsize" | head -n 1 | cut -d' ' -f1)"

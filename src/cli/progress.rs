@@ -51,23 +51,49 @@ fn show(watch: &Watch, total: Option<u64>, stopped: &Receiver<()>) {
     if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
         return;
     }
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    // Both before the first frame, which would else show the one without the other.
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
+        .with_position(watch.bytes())
+        .with_message(message(watch, total, started.elapsed()));
     let template = match total {
-        Some(_) => "{bar:30} {percent:>3}%  {msg}, {eta} left",
+        Some(_) => "{bar:20} {percent:>3}%  {msg}",
         None => "{spinner} {decimal_bytes}  {msg}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.reset_elapsed();
-    loop {
-        let rows = watch.rows();
-        let rate = rows as f64 / started.elapsed().as_secs_f64();
-        bar.set_message(format!("{} rows, {} rows/s", human::count(rows), human::significant(rate, 3)));
+    while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         bar.set_position(watch.bytes());
-        if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
-            break;
-        }
+        bar.set_message(message(watch, total, started.elapsed()));
     }
     bar.finish_and_clear();
+}
+
+/// How many rows have been read, how fast, and how long the rest takes at that speed.
+fn message(watch: &Watch, total: Option<u64>, elapsed: Duration) -> String {
+    let (rows, bytes) = (watch.rows(), watch.bytes());
+    let rate = three_digits(rows as f64 / elapsed.as_secs_f64());
+    let so_far = format!("{} rows, {} rows/s", human::count(rows), human::count(rate));
+    let rest = total.map(|total| total.saturating_sub(bytes) as f64 / bytes as f64);
+    match rest.map(|rest| (elapsed.as_secs_f64() * rest).ceil()).filter(|left_s| left_s.is_finite()) {
+        Some(left_s) => format!("{so_far}, {} left", human::duration(left_s)),
+        None => so_far,
+    }
+}
+
+/// A number without the digits that change at every look.
+fn three_digits(number: f64) -> u64 {
+    let unit = 10f64.powf((number.max(1.0).log10().floor() - 2.0).max(0.0));
+    ((number / unit).round() * unit) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_has_three_digits() {
+        let shown = [0.0, 9.6, 999.4, 999.6, 12_345.0, 23_442_268.0].map(three_digits);
+        assert_eq!(shown, [0, 10, 999, 1000, 12_300, 23_400_000]);
+    }
 }

@@ -11,7 +11,7 @@ const MOST_COLUMNS: usize = 60;
 /// How many columns so many attempts bear: twice the cube root, the Rice rule (D. M. Lane, Online Statistics Education).
 /// With more, the gaps between single attempts are drawn and not how they are distributed.
 fn columns_for(attempts: u64) -> usize {
-    ((2.0 * (attempts as f64).cbrt()).ceil() as usize).clamp(1, MOST_COLUMNS)
+    ((2.0 * libm::cbrt(attempts as f64)).ceil() as usize).clamp(1, MOST_COLUMNS)
 }
 
 /// Draws the share of attempts and the share of busy time by length, on a logarithmic axis.
