@@ -59,6 +59,17 @@ enum Colour {
 }
 
 impl Output {
+    /// Refuses a format or a field that a command does not have, before it takes its time to run.
+    pub(crate) fn check(&self, command: &'static str) -> Result<()> {
+        match (&self.only, self.format) {
+            (Some(field), _) => Ok(report::is_selectable(command, field)?),
+            (None, Format::Junit) => Err(no_requirements(command, "junit")),
+            (None, Format::Github) => Err(no_requirements(command, "github")),
+            (None, Format::Csv) => Err(no_rows(command)),
+            _ => Ok(()),
+        }
+    }
+
     /// Prints what a command found to standard output, and tells whether what was asked for holds.
     pub(crate) fn print(&self, outcome: &Outcome) -> Result<Answer> {
         let (text, answer) = match outcome {
@@ -108,9 +119,9 @@ impl Output {
             (None, Format::Html) => report::render_html(&report),
             (None, Format::Junit) => report::render_junit(judged(&report, "junit")?)?,
             (None, Format::Github) => report::render_github(&report, judged(&report, "github")?),
-            (None, Format::Csv) => report::sweep::render_csv(&report).with_context(|| {
-                format!("{} has one answer and no rows: --format csv is of --sweep", report.command)
-            })?,
+            (None, Format::Csv) => {
+                report::sweep::render_csv(&report).ok_or_else(|| no_rows(report.command))?
+            }
             (None, Format::Table) => {
                 let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| width.0);
                 report::render_table(&report, Style { width: width.min(WIDTH), quiet: self.quiet })
@@ -180,7 +191,13 @@ impl Output {
 
 /// The findings that a format shows.
 fn judged<'r>(report: &'r Report, format: &str) -> Result<&'r Judged> {
-    report.judged.as_ref().with_context(|| {
-        format!("{} has no requirements to show: --format {format} is of whsize check", report.command)
-    })
+    report.judged.as_ref().ok_or_else(|| no_requirements(report.command, format))
+}
+
+fn no_requirements(command: &str, format: &str) -> anyhow::Error {
+    anyhow::anyhow!("{command} has no requirements to show: --format {format} is of whsize check")
+}
+
+fn no_rows(command: &str) -> anyhow::Error {
+    anyhow::anyhow!("{command} has one answer and no rows: --format csv is of --sweep")
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use std::net::SocketAddr;
 use std::time::Duration;
 use whsize::report::{self, Report};
-use whsize::sandbox::{Fault, LatencyLaw, MOST_ENDPOINTS, Sandbox, SandboxConfig};
+use whsize::sandbox::{Fault, LatencyLaw, MOST_ENDPOINTS, Sandbox, SandboxConfig, SandboxError};
 use whsize::units::{Count, Ratio, Seconds};
 
 /// Run endpoints with known latencies and faults, to be called by any sender
@@ -40,7 +40,8 @@ pub(crate) struct Args {
     #[command(flatten, next_help_heading = "Endpoints")]
     service: ServiceArgs,
     /// What goes wrong: an effect (status=CODE, slower=X, slow-body=D, reset, lose-response, hang, close-idle=D,
-    /// keep-alive=D) and its conditions (endpoint=N, share=P, above-concurrency=N, from=D, until=D, retry-after=D)
+    /// keep-alive=D) and its conditions (endpoint=N, share=P, above-concurrency=N, from=D, until=D); with a status,
+    /// retry-after=D, which HTTP says in whole seconds: a part of one is rounded up
     #[arg(long, value_name = "FAULT", help_heading = "Endpoints")]
     fault: Vec<Fault>,
 
@@ -118,12 +119,15 @@ impl Args {
     }
 
     pub(crate) fn run(&self, output: &Output) -> Result<Report> {
+        output.check("sandbox")?;
         let latencies = self.latencies()?;
+        let wanted = latencies.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        if wanted > MOST_ENDPOINTS as u64 {
+            return Err(SandboxError::Endpoints(wanted).into());
+        }
         let mut endpoints = Vec::new();
         for (service, count) in &latencies {
-            // One more than there may be is enough to be refused.
-            let room = MOST_ENDPOINTS + 1 - endpoints.len();
-            let count = usize::try_from(*count).unwrap_or(usize::MAX).min(room);
+            let count = usize::try_from(*count).unwrap_or(usize::MAX);
             endpoints.extend(std::iter::repeat_n(load::latency_law(service)?, count));
         }
         let latency_mean_s = endpoints.iter().map(LatencyLaw::mean_s).sum::<f64>() / endpoints.len() as f64;

@@ -13,6 +13,22 @@ pub(crate) fn file(typed: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(typed))
 }
 
+/// Refuses a path that could not be written, before a long run is spent on what goes there.
+///
+/// # Errors
+/// If the path is one of the inputs, is a folder, or its folder takes no file.
+pub(crate) fn check(path: &Path, inputs: &[String]) -> Result<()> {
+    let shown = path.display();
+    refuse_inputs(path, inputs)?;
+    if fs::metadata(path).is_ok_and(|existing| !existing.is_file() && !existing.is_dir()) {
+        return Ok(());
+    }
+    if path.is_dir() {
+        bail!("{shown}: it is a folder; name a file in it");
+    }
+    new_file(&folder_of(path)).map(drop).with_context(|| format!("{shown}: it cannot be written"))
+}
+
 /// Writes `text` to `path`. A regular file is replaced in one step, so that a full disk leaves the old one as it was;
 /// a device or a pipe is written to as it is.
 ///
@@ -20,9 +36,7 @@ pub(crate) fn file(typed: &str) -> Result<PathBuf, String> {
 /// If the path is one of the inputs, or cannot be written.
 pub(crate) fn write(path: &Path, text: &str, inputs: &[String]) -> Result<()> {
     let shown = path.display();
-    if inputs.iter().any(|input| same_file::is_same_file(input, path).unwrap_or(false)) {
-        bail!("{shown}: it is one of the inputs, and would be lost; save to another file");
-    }
+    refuse_inputs(path, inputs)?;
     let failed = || format!("{shown}: it cannot be written");
     let replaces = fs::metadata(path).map_or(true, |existing| existing.is_file());
     if !replaces {
@@ -30,12 +44,26 @@ pub(crate) fn write(path: &Path, text: &str, inputs: &[String]) -> Result<()> {
     }
     // A link is followed, so that what it points to is replaced and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new().prefix(".whsize-").tempfile_in(folder).with_context(failed)?;
+    let mut new = new_file(&folder_of(&target)).with_context(failed)?;
     new.write_all(text.as_bytes()).with_context(failed)?;
     keep_permissions(&target, new.as_file()).with_context(failed)?;
     new.persist(&target).with_context(failed)?;
     Ok(())
+}
+
+fn refuse_inputs(path: &Path, inputs: &[String]) -> Result<()> {
+    if inputs.iter().any(|input| same_file::is_same_file(input, path).unwrap_or(false)) {
+        bail!("{}: it is one of the inputs, and would be lost; save to another file", path.display());
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new().prefix(".whsize-").tempfile_in(folder)
 }
 
 /// A temporary file is private to its owner; a file that was there keeps its permissions, a new one gets the usual ones.

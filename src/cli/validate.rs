@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use whsize::dispatch::Shutdown;
 use whsize::dispatch::governor::GovernorPolicy;
 use whsize::ingest::{self, IngestNotice};
+use whsize::notice::Note;
 use whsize::report::{self, Report};
 use whsize::sandbox::Fault;
 use whsize::units::{ArrivalRate, Count, Ratio, Seconds, human};
@@ -71,7 +72,7 @@ pub(crate) struct Args {
     /// Seed of arrivals, latencies, faults and simulations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, help_heading = "Run")]
     seed: u64,
-    /// Write the measured service times as a profile, for --profile of other commands
+    /// Write the measured service times as a profile, for --profile of other commands, if the machine kept up
     #[arg(long, value_name = "FILE", value_parser = save::file, help_heading = "Run")]
     save: Option<PathBuf>,
 
@@ -79,7 +80,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "10", value_parser = Count::parse_positive,
           help_heading = "Endpoints")]
     endpoints: Count,
-    /// What goes wrong, as for sandbox, such as endpoint=3,hang or above-concurrency=8,status=429
+    /// What goes wrong, as for sandbox, such as endpoint=3,hang or above-concurrency=8,status=429,retry-after=1s (HTTP
+    /// has whole seconds on the clock)
     #[arg(long, value_name = "FAULT", help_heading = "Endpoints")]
     fault: Vec<Fault>,
     /// How the limit of attempts at each endpoint moves
@@ -119,12 +121,17 @@ fn arrival_kind(typed: &str) -> Result<ArrivalKind, String> {
 
 impl Args {
     pub(crate) fn run(&self, output: &Output) -> Result<Report> {
+        output.check("validate")?;
         let Some(service) = self.service.read()? else {
             bail!(
                 "there is no service time; give --mean, such as --mean 50ms, or measured ones with --profile FILE"
             );
         };
         let plan = self.plan(&service)?;
+        let inputs = self.input_files();
+        if let Some(file) = &self.save {
+            save::check(file, &inputs)?;
+        }
         let shutdown = Shutdown::new();
         let line = ProgressLine::new(output);
         let validated = load::runtime()?.block_on(async {
@@ -141,12 +148,19 @@ impl Args {
         let validated = validated?;
         let mut notes = validated.notes;
         if let Some(file) = &self.save {
-            let Some(profile) = &validated.profile else {
-                bail!("there was no attempt, so there is no profile")
-            };
-            let (text, given_up) = ingest::to_json(profile)?;
-            save::write(file, &text, &self.input_files())?;
-            notes.extend(given_up.into_iter().map(|notice| IngestNotice::Saved(notice).note()));
+            if let Some(profile) = &validated.profile {
+                let (text, given_up) = ingest::to_json(profile)?;
+                save::write(file, &text, &inputs)?;
+                notes.extend(given_up.into_iter().map(|notice| IngestNotice::Saved(notice).note()));
+            } else {
+                notes.push(Note::warning(
+                    "not-saved",
+                    format!(
+                        "{} was not written: no level has service times of the endpoints alone",
+                        file.display()
+                    ),
+                ));
+            }
         }
         let mut report = report::validate::report(&self.inputs(&plan), &validated.validation, notes)?;
         report.notes.extend(service.notes());
@@ -171,9 +185,11 @@ impl Args {
             ArrivalKind::Trace(file) => Arrivals::Trace(ingest::read_trace(file)?.into()),
         };
         let rate_per_s = match &arrivals {
-            Arrivals::Trace(times) => {
-                times.len() as f64 / times.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE)
-            }
+            Arrivals::Trace(times) => match times.last() {
+                Some(last_s) if *last_s > 0.0 => times.len() as f64 / last_s,
+                // Two arrivals at one moment have no rate; the plan refuses such a trace.
+                _ => 0.0,
+            },
             Arrivals::Poisson => match self.rate.clone().or_else(|| service.busiest_rate()) {
                 Some(rate) => rate.get(),
                 None => bail!("there is no rate; give --rate, such as --rate 100, or --arrivals trace:FILE"),
@@ -224,6 +240,7 @@ impl Args {
                 Governor::Paced => "paced",
                 Governor::Off => "off",
             },
+            host_cap: plan.host_cap,
             tls: plan.tls,
             seed: plan.seed,
         }

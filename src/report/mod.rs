@@ -43,7 +43,7 @@ pub use html::render as render_html;
 pub use json::render as render_json;
 pub use junit::{JunitError, render as render_junit};
 pub use markdown::render as render_markdown;
-pub use only::{OnlyError, select};
+pub use only::{OnlyError, is_selectable, select};
 pub use section::{Column, Section, Table};
 pub use table::{Style, render as render_table};
 

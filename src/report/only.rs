@@ -53,6 +53,19 @@ pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
     })
 }
 
+/// Whether a command's answer can have the field that a path begins with: asked before a long run.
+///
+/// # Errors
+/// If it never has such a field, with those that there are.
+pub fn is_selectable(command: &str, path: &str) -> Result<(), OnlyError> {
+    let step = path.split('.').next().unwrap_or_default();
+    let available = super::schema::fields(command);
+    if available.iter().any(|field| field == step) {
+        return Ok(());
+    }
+    Err(OnlyError::Unknown { path: path.to_owned(), nearest: nearest(step, &available), available })
+}
+
 /// A float that is a whole number reads better in a shell without its `.0`.
 fn whole(value: &Value) -> Option<String> {
     let number = value.as_f64().filter(|_| value.is_f64())?;

@@ -48,15 +48,15 @@ pub fn report(inputs: &Inputs, endpoints: Vec<EndpointCounts>) -> Result<Report,
 
 fn table(endpoints: &[EndpointCounts]) -> Table {
     let columns = [
-        Column::number("endpoint"),
-        Column::number("connections"),
+        Column::number("no."),
+        Column::number("sockets"),
         Column::number("requests"),
         Column::number("most at once"),
         Column::number("taken"),
-        Column::number("duplicates"),
+        Column::number("taken again"),
         Column::number("429"),
-        Column::number("other refusals"),
-        Column::number("resets and hangs"),
+        Column::number("other status"),
+        Column::number("reset, hung"),
         Column::number("mean latency"),
     ];
     let mut table = Table::new("Endpoints", &columns);

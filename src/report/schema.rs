@@ -65,6 +65,16 @@ pub fn envelope<R: JsonSchema>(command: &str) -> Value {
     schema.to_value()
 }
 
+/// The fields of a command's documented result.
+pub(super) fn fields(command: &str) -> Vec<String> {
+    let schemas = all();
+    let Some((_, schema)) = schemas.iter().find(|(name, _)| *name == command) else { return Vec::new() };
+    let result = &schema["properties"]["result"];
+    let reference = result["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    let result = reference.and_then(|pointer| schema.pointer(pointer)).unwrap_or(result);
+    result["properties"].as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+}
+
 /// Whether a command's documented result has a field of this name anywhere.
 pub(super) fn documents(command: &str, field: &str) -> bool {
     fn names(value: &Value, field: &str) -> bool {

@@ -31,6 +31,8 @@ pub struct Inputs {
     pub faults: usize,
     /// The governor's policy.
     pub governor: &'static str,
+    /// Whether a host has at most 8 attempts at a time.
+    pub host_cap: bool,
     /// Whether TLS is spoken.
     pub tls: bool,
     /// Seed of all random numbers.
@@ -43,12 +45,12 @@ pub struct Inputs {
 /// If a number is not finite, which would be a defect.
 pub fn report(inputs: &Inputs, validation: &Validation, notes: Vec<Note>) -> Result<Report, NotFinite> {
     let answer = if validation.verdict == Verdict::Agrees { Answer::Yes } else { Answer::No };
-    let mut report = Report::new("validate", answer, headline(validation), inputs, validation)?;
-    report.sections.push(Section::Table(levels(validation)));
+    let mut report = Report::new("validate", answer, headline(inputs, validation), inputs, validation)?;
+    report.sections.push(Section::Table(levels(inputs, validation)));
     report.sections.push(Section::Table(checks(validation)));
     report.sections.extend(validation.levels.iter().filter_map(failures).map(Section::Table));
     report.sections.extend(validation.levels.iter().filter_map(endpoints).map(Section::Table));
-    report.sections.extend(validation.levels.first().map(phases).map(Section::Table));
+    report.sections.extend(validation.levels.first().and_then(phases).map(Section::Table));
     report.notes = notes;
     Ok(report)
 }
@@ -57,20 +59,54 @@ fn times(multiplier: f64) -> String {
     format!("{}x", human::significant(multiplier, 3))
 }
 
-fn headline(validation: &Validation) -> String {
+fn headline(inputs: &Inputs, validation: &Validation) -> String {
     let named = |wanted: Verdict| {
         let levels = validation.levels.iter().filter(|level| level.verdict == wanted);
-        levels.map(|level| times(level.multiplier)).collect::<Vec<_>>().join(", ")
+        listed(levels.map(|level| level.multiplier))
     };
-    match validation.verdict {
-        Verdict::Agrees => {
-            format!("The dispatcher agrees with the prediction at {}.", named(Verdict::Agrees))
-        }
-        Verdict::Disagrees => {
-            format!("The dispatcher does not agree with the prediction at {}.", named(Verdict::Disagrees))
-        }
-        Verdict::NotJudged => format!("Not judged: {}.", named(Verdict::NotJudged)),
+    let (agree, disagree, open) =
+        (named(Verdict::Agrees), named(Verdict::Disagrees), named(Verdict::NotJudged));
+    let mut sentences = Vec::new();
+    if !disagree.is_empty() {
+        sentences.push(format!("The dispatcher does not agree with the prediction at {disagree}."));
     }
+    if let Some(level) = validation.levels.iter().find(|level| level.interrupted_after_s.is_some()) {
+        let ran_s = level.interrupted_after_s.unwrap_or_default();
+        let shown = if ran_s < inputs.duration_s {
+            format!("after {} of {}", human::duration(ran_s), human::duration(inputs.duration_s))
+        } else {
+            "while the queue drained".to_owned()
+        };
+        sentences.push(format!("Interrupted {shown} at {}.", times(level.multiplier)));
+    } else if !open.is_empty() && disagree.is_empty() {
+        sentences.push(format!("Not judged: {open}."));
+    }
+    if !agree.is_empty() && disagree.is_empty() {
+        sentences.push(match waits_for(inputs) {
+            None => format!("The dispatcher agrees with the prediction at {agree}."),
+            Some(holder) => format!(
+                "The dispatcher agrees where it was judged; the wait at {agree} is {holder}, and was not judged."
+            ),
+        });
+    }
+    if !validation.levels_not_run.is_empty() {
+        sentences.push(format!("Not run: {}.", listed(validation.levels_not_run.iter().copied())));
+    }
+    sentences.join(" ")
+}
+
+/// Whose the wait is where messages are held for more than a worker.
+fn waits_for(inputs: &Inputs) -> Option<&'static str> {
+    match (inputs.governor != "off", inputs.host_cap) {
+        (false, false) => None,
+        (true, false) => Some("the governor's"),
+        (false, true) => Some("the host cap's"),
+        (true, true) => Some("the governor's and the host cap's"),
+    }
+}
+
+fn listed(multipliers: impl Iterator<Item = f64>) -> String {
+    multipliers.map(times).collect::<Vec<_>>().join(", ")
 }
 
 fn word(verdict: Verdict) -> String {
@@ -83,7 +119,7 @@ fn word(verdict: Verdict) -> String {
 }
 
 /// One column a level: so each row compares the levels.
-fn levels(validation: &Validation) -> Table {
+fn levels(inputs: &Inputs, validation: &Validation) -> Table {
     let mut columns = vec![Column::words("level")];
     columns.extend(validation.levels.iter().map(|level| Column::number(times(level.multiplier))));
     let mut table = Table::new("Levels", &columns);
@@ -95,20 +131,32 @@ fn levels(validation: &Validation) -> Table {
     row("workers", &|level| human::count(level.workers));
     row("offered", &|level| human::rate(level.offered_rate_per_s));
     row("achieved", &|level| human::rate(level.achieved_rate_per_s));
-    row("service time", &|level| human::duration(level.service_mean_s));
-    row("utilisation", &|level| human::percent(level.utilisation));
-    row("mean wait", &|level| human::duration(level.wait_mean_s));
+    let measured = |level: &Level, value: String| if is_attempted(level) { value } else { "-".to_owned() };
+    row("service time", &|level| measured(level, human::duration(level.service_mean_s)));
+    row("utilisation", &|level| measured(level, human::percent(level.utilisation)));
+    row("mean wait", &|level| measured(level, human::duration(level.wait_mean_s)));
+    // What holds messages back beside the workers has no prediction.
+    let predicted = |level: &Level| level.predicted.clone().filter(|_| waits_for(inputs).is_none());
     row("predicted", &|level| {
-        let interval = level.predicted.as_ref().map(|predicted| predicted.wait_mean_interval_s);
-        interval.map_or_else(
-            || "-".to_owned(),
-            |[low, high]| format!("{} to {}", human::duration(low), human::duration(high)),
-        )
+        predicted(level).map_or_else(|| "-".to_owned(), |predicted| between(predicted.wait_mean_interval_s))
     });
-    row("oldest age", &|level| human::duration(level.oldest_age_max_s));
-    row("drained after", &|level| level.drained_after_s.map_or_else(|| "never".to_owned(), human::duration));
+    row("oldest age", &|level| measured(level, human::duration(level.oldest_age_max_s)));
+    row("drained after", &|level| {
+        level.drained_after_s.map_or_else(|| "not drained".to_owned(), human::duration)
+    });
     row("verdict", &|level| word(level.verdict));
     table
+}
+
+/// Whether any message was taken by a worker.
+fn is_attempted(level: &Level) -> bool {
+    level.endpoints.iter().any(|endpoint| endpoint.attempts > 0)
+}
+
+/// An interval; once where its ends are shown alike.
+fn between([low, high]: [f64; 2]) -> String {
+    let [low, high] = [low, high].map(human::duration);
+    if low == high { low } else { format!("{low} to {high}") }
 }
 
 fn checks(validation: &Validation) -> Table {
@@ -125,7 +173,7 @@ fn checks(validation: &Validation) -> Table {
     for level in &validation.levels {
         for check in &level.checks {
             let shown = |value: f64| match check.name {
-                "wait_mean_s" | "oldest_age_max_s" => human::duration(value),
+                "wait_mean_s" | "oldest_age_max_s" | "service_mean_s" => human::duration(value),
                 "utilisation" | "status_429_ratio" => human::percent(value),
                 _ => human::significant(value, 6),
             };
@@ -185,12 +233,13 @@ fn endpoints(level: &Level) -> Option<Table> {
     Some(table)
 }
 
-fn phases(level: &Level) -> Table {
+/// Where the time of an attempt goes, where there was one.
+fn phases(level: &Level) -> Option<Table> {
     let columns = [Column::words("phase"), Column::number("mean"), Column::number("share")];
     let title = format!("Service time at {}, by phase", times(level.multiplier));
     let mut table = Table::new(title, &columns);
     for phase in level.phases.iter().filter(|phase| phase.mean_s > 0.0) {
         table.row([phase.name.to_owned(), human::duration(phase.mean_s), human::percent(phase.share)]);
     }
-    table
+    (!table.rows.is_empty()).then_some(table)
 }

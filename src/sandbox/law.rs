@@ -168,6 +168,22 @@ impl LatencyLaw {
         self.mean_s
     }
 
+    /// A latency that at most this share of the draws exceeds, in seconds, up to an hour: what a timeout must leave room
+    /// for. The share is between 0 and 1.
+    #[must_use]
+    pub fn seldom_exceeded_s(&self, share: f64) -> f64 {
+        let longest = match &self.kind {
+            Kind::Constant => self.mean_s,
+            Kind::Exponential => -self.mean_s * libm::log(share),
+            // P(Z > z) is at most exp(-z^2 / 2) / 2 for z of zero or more: the bound of Chernoff, halved.
+            Kind::LogNormal { location, scale } => {
+                libm::exp(location + scale * libm::sqrt((-2.0 * libm::log(2.0 * share)).max(0.0)))
+            }
+            Kind::Histogram { buckets, .. } => buckets.iter().map(|bucket| bucket.high_s).fold(0.0, f64::max),
+        };
+        longest.min(LONGEST_S)
+    }
+
     /// The latency of the request with this index under this seed.
     #[must_use]
     pub fn draw(&self, seed: u64, index: u64) -> Duration {
@@ -222,6 +238,25 @@ mod tests {
     use proptest::prelude::*;
 
     const DRAWS: u64 = 200_000;
+
+    #[test]
+    fn what_is_seldom_exceeded_is_exceeded_as_seldom_as_it_says() {
+        let buckets =
+            [Bucket { low_s: 0.1, high_s: 0.2, count: 99 }, Bucket { low_s: 20.0, high_s: 30.0, count: 1 }];
+        for (law, share) in [
+            (LatencyLaw::constant(0.2).unwrap(), 1e-3),
+            (LatencyLaw::exponential(0.2).unwrap(), 1e-3),
+            (LatencyLaw::lognormal(1.4, 4.0).unwrap(), 1e-3),
+            (LatencyLaw::histogram(&buckets, 0.4).unwrap(), 1e-3),
+        ] {
+            let limit_s = law.seldom_exceeded_s(share);
+            let above = (0..DRAWS).filter(|index| law.draw(7, *index).as_secs_f64() > limit_s).count();
+            // 200 are expected at most, with a standard deviation of 14.
+            assert!(above < 260, "{law:?}: {above} above {limit_s}");
+            assert!(limit_s < 60.0, "{law:?}: {limit_s}");
+        }
+        assert_eq!(LatencyLaw::exponential(3600.0).unwrap().seldom_exceeded_s(1e-7), 3600.0);
+    }
 
     /// Sample mean and squared coefficient of variation.
     fn moments(law: &LatencyLaw) -> (f64, f64) {

@@ -53,7 +53,7 @@ pub struct SandboxConfig {
 pub enum SandboxError {
     /// No endpoint, or more than [`MOST_ENDPOINTS`].
     #[error("a sandbox has 1 to {MOST_ENDPOINTS} endpoints, not {0}")]
-    Endpoints(usize),
+    Endpoints(u64),
     /// A fault names an endpoint that does not exist.
     #[error("a fault names endpoint {named}, but there are only {endpoints}")]
     FaultEndpoint {
@@ -79,7 +79,7 @@ pub enum SandboxError {
         endpoints: usize,
     },
     /// An address could not be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -87,10 +87,10 @@ pub enum SandboxError {
         source: io::Error,
     },
     /// A listener's address could not be had.
-    #[error("the sandbox could not start: {0}")]
+    #[error("the sandbox could not start")]
     System(#[from] io::Error),
     /// The certificate could not be made.
-    #[error("no certificate for the sandbox: {0}")]
+    #[error("no certificate for the sandbox")]
     Tls(#[from] tls::TlsError),
 }
 
@@ -109,9 +109,9 @@ impl Sandbox {
     /// # Errors
     /// See [`SandboxError`].
     pub fn start(config: &SandboxConfig, listen: SocketAddr) -> Result<Self, SandboxError> {
-        let endpoints = config.endpoints.len();
+        let endpoints = countable(config)?;
         let mut listeners = Vec::with_capacity(endpoints);
-        for offset in 0..endpoints.min(MOST_ENDPOINTS + 1) {
+        for offset in 0..endpoints {
             let mut address = listen;
             if listen.port() != 0 {
                 let port = u16::try_from(offset).ok().and_then(|offset| listen.port().checked_add(offset));
@@ -127,10 +127,7 @@ impl Sandbox {
     /// # Errors
     /// See [`SandboxError`].
     pub fn serve(config: &SandboxConfig, listeners: Vec<TcpListener>) -> Result<Self, SandboxError> {
-        let endpoints = config.endpoints.len();
-        if !(1..=MOST_ENDPOINTS).contains(&endpoints) {
-            return Err(SandboxError::Endpoints(endpoints));
-        }
+        let endpoints = countable(config)?;
         if listeners.len() != endpoints {
             return Err(SandboxError::Listeners { listeners: listeners.len(), endpoints });
         }
@@ -181,6 +178,16 @@ impl Sandbox {
     /// Stops listening and closes every connection.
     pub async fn stop(mut self) {
         self.accepting.shutdown().await;
+    }
+}
+
+/// How many endpoints there are, if they are not too many or none.
+fn countable(config: &SandboxConfig) -> Result<usize, SandboxError> {
+    let endpoints = config.endpoints.len();
+    if (1..=MOST_ENDPOINTS).contains(&endpoints) {
+        Ok(endpoints)
+    } else {
+        Err(SandboxError::Endpoints(endpoints as u64))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What this machine can do at all, before anything is judged on it.
 
 use super::ValidateError;
-use super::generator::message;
+use super::generator::Messages;
 use super::plan::Plan;
 use crate::dispatch::clock::SystemClock;
 use crate::dispatch::governor::GovernorPolicy;
@@ -22,13 +22,14 @@ const MEASURED: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 struct Feeder {
     queue: Arc<MemoryQueue>,
+    messages: Messages,
     fed: AtomicU64,
 }
 
 impl Feeder {
     fn feed(&self) {
         let index = self.fed.fetch_add(1, Relaxed) as usize;
-        self.queue.enqueue_at(message(index, 1), Instant::now());
+        self.queue.enqueue_at(self.messages.at(index), Instant::now());
     }
 }
 
@@ -44,7 +45,8 @@ pub(super) async fn measure(plan: &Plan) -> Result<f64, ValidateError> {
     let config = SandboxConfig { endpoints: vec![law], faults: Vec::new(), tls: plan.tls, seed: plan.seed };
     let sandbox = Sandbox::start(&config, ([127, 0, 0, 1], 0).into())?;
     let queue = Arc::new(MemoryQueue::new(QueueSettings::default()));
-    let feeder = Arc::new(Feeder { queue: Arc::clone(&queue), fed: AtomicU64::new(0) });
+    let feeder =
+        Arc::new(Feeder { queue: Arc::clone(&queue), messages: Messages::new(1), fed: AtomicU64::new(0) });
     let mut settings = Settings {
         governor: GovernorPolicy::Off,
         pool: PoolSettings { per_host: None, ..PoolSettings::for_workers(WORKERS) },

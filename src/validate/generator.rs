@@ -6,6 +6,7 @@
 use crate::dispatch::message::{EndpointId, Message, MessageId, Priority};
 use crate::dispatch::queue::MemoryQueue;
 use bytes::Bytes;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
@@ -36,12 +37,12 @@ impl Generator {
         queue: Arc<MemoryQueue>,
         start: Instant,
         times: Vec<f64>,
-        endpoints: usize,
+        messages: Messages,
     ) -> std::io::Result<Self> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let work = {
             let cancelled = Arc::clone(&cancelled);
-            move || generate(&queue, start, &times, endpoints, &cancelled)
+            move || generate(&queue, start, &times, &messages, &cancelled)
         };
         let thread = Some(thread::Builder::new().name("load-generator".to_owned()).spawn(work)?);
         Ok(Generator { cancelled, thread })
@@ -70,7 +71,7 @@ fn generate(
     queue: &MemoryQueue,
     start: Instant,
     times: &[f64],
-    endpoints: usize,
+    messages: &Messages,
     cancelled: &AtomicBool,
 ) -> Lateness {
     /// The longest sleep, so that a cancelled generator ends soon.
@@ -89,7 +90,7 @@ fn generate(
             }
             thread::sleep(left.min(LONGEST_SLEEP));
         }
-        queue.enqueue_at(message(index, endpoints), planned);
+        queue.enqueue_at(messages.at(index), planned);
         let late = planned.elapsed().as_secs_f64();
         late_s += late;
         longest_s = longest_s.max(late);
@@ -98,12 +99,51 @@ fn generate(
     Lateness { mean_s: late_s / count.max(1) as f64, longest_s }
 }
 
-/// The message of an index.
-pub(super) fn message(index: usize, endpoints: usize) -> Message {
-    Message {
-        id: MessageId(index as u128),
-        endpoint: EndpointId((index % endpoints.max(1)) as u32),
-        priority: Priority::Normal,
-        body: Bytes::from_static(BODY),
+/// The messages of one run of a level, to the endpoints in turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Messages {
+    /// Upper half of the identifiers: no two runs share any, or a sandbox that outlives a run would take the messages
+    /// of the next one for duplicates. It is no part of what the seed decides.
+    run: u64,
+    endpoints: usize,
+}
+
+impl Messages {
+    pub(super) fn new(endpoints: usize) -> Self {
+        Messages { run: RandomState::new().build_hasher().finish(), endpoints: endpoints.max(1) }
+    }
+
+    /// The message of an index.
+    pub(super) fn at(&self, index: usize) -> Message {
+        Message {
+            id: MessageId(u128::from(self.run) << 64 | index as u128),
+            endpoint: EndpointId((index % self.endpoints) as u32),
+            priority: Priority::Normal,
+            body: Bytes::from_static(BODY),
+        }
+    }
+
+    /// How many of the first `count` messages go to the endpoint at this position.
+    pub(super) fn sent_to(&self, endpoint: usize, count: u64) -> u64 {
+        let endpoints = self.endpoints as u64;
+        count / endpoints + u64::from((endpoint as u64) < count % endpoints)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_go_to_the_endpoints_in_turn_and_no_two_runs_share_an_identifier() {
+        let (one, other) = (Messages::new(3), Messages::new(3));
+        for count in [0, 1, 3, 7, 11] {
+            for endpoint in 0..3 {
+                let sent = (0..count).filter(|index| one.at(*index).endpoint.0 == endpoint).count() as u64;
+                assert_eq!(one.sent_to(endpoint as usize, count as u64), sent);
+            }
+        }
+        assert!((0..100).all(|index| one.at(index).id != other.at(index).id));
+        assert_ne!(one.at(0).id, one.at(1).id);
     }
 }

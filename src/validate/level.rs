@@ -1,13 +1,14 @@
 //! One level: a sandbox, a dispatcher, a generator, and what became of the messages.
 
-use super::generator::{Generator, Lateness};
+use super::generator::{Generator, Lateness, Messages};
 use super::plan::Plan;
 use super::records::{Collector, Records};
 use super::schedule;
 use super::target::Target;
+use super::watch::{End, Watcher};
 use super::{Progress, ValidateError};
 use crate::dispatch::clock::SystemClock;
-use crate::dispatch::queue::{MemoryQueue, Queue, QueueSettings};
+use crate::dispatch::queue::{MemoryQueue, QueueSettings};
 use crate::dispatch::recorder::Observer;
 use crate::dispatch::retry::RetryPolicy;
 use crate::dispatch::{
@@ -18,19 +19,19 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 /// The retries of a validation run: short enough to be seen within it. Seconds of the plan.
 const FIRST_RETRY_S: f64 = 1.0;
 const LONGEST_RETRY_S: f64 = 30.0;
 const MAX_ATTEMPTS: u32 = 6;
 /// Standard Webhooks asks senders to wait 15 to 30 s for an answer.
-const READ_TIMEOUT_S: f64 = 30.0;
-/// The queue is left to drain for at most this many times the duration, and at least this long. Seconds of the plan.
-const DRAIN_DURATIONS: f64 = 4.0;
-const SHORTEST_DRAIN_S: f64 = 60.0;
-/// How often it is looked whether a level is over, on the clock.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub(super) const READ_TIMEOUT_S: f64 = 30.0;
+/// A timeout leaves room for all but this share of the latencies, and for a tenth more.
+const BEYOND_TIMEOUT: f64 = 1e-7;
+const ROOM: f64 = 1.1;
+/// No timeout is shorter on the clock, however short the plan's time is made: these depend on the machine.
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(250);
 /// From the start of the dispatcher to the first planned arrival, on the clock.
 const LEAD: Duration = Duration::from_millis(50);
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -49,8 +50,29 @@ pub(super) struct LevelRun {
     /// Deliveries that the endpoints took more than once.
     pub(super) duplicated: u64,
     pub(super) lateness: Lateness,
+    pub(super) end: End,
+}
+
+impl LevelRun {
     /// From the last planned arrival until the queue was empty; `None` if it never was.
-    pub(super) drained_after_s: Option<f64>,
+    pub(super) fn drained_after_s(&self) -> Option<f64> {
+        if let End::Drained { after_s } = self.end { Some(after_s) } else { None }
+    }
+
+    /// How long messages arrived: less than planned if it was interrupted. In seconds of the plan.
+    pub(super) fn ran_s(&self, plan: &Plan) -> f64 {
+        match self.end {
+            End::Interrupted { after_s } => (after_s / plan.time_scale).min(plan.duration_s),
+            _ => plan.duration_s,
+        }
+    }
+
+    /// What is measured, in seconds on the clock: from the warm-up, if it was over, to the end of the arrivals.
+    pub(super) fn window_s(&self, plan: &Plan) -> [f64; 2] {
+        let ran_s = self.ran_s(plan);
+        let from_s = if plan.warm_up_s < ran_s { plan.warm_up_s } else { 0.0 };
+        [from_s, ran_s].map(|time| time * plan.time_scale)
+    }
 }
 
 /// Endpoints to send to: our own, or elsewhere.
@@ -82,7 +104,7 @@ impl Endpoints {
     }
 }
 
-/// Runs a level to its end: until every message is delivered or given up, or the patience for that is over.
+/// Runs a level to its end: until every message is delivered or given up, or that is not worth waiting for.
 pub(super) async fn run(
     plan: &Plan,
     multiplier: f64,
@@ -113,20 +135,32 @@ pub(super) async fn run(
         .map(|url| EndpointConfig { secret: Some(SECRET.to_owned()), ..EndpointConfig::new(url) })
         .collect();
     let dispatcher = Dispatcher::new(settings, &configs, Arc::clone(&queue), Arc::new(SystemClock))?;
+    let messages = Messages::new(urls.len());
     let generator =
-        Generator::start(Arc::clone(&queue), start, times, urls.len()).map_err(ValidateError::Generator)?;
+        Generator::start(Arc::clone(&queue), start, times, messages).map_err(ValidateError::Generator)?;
 
     let ending = Shutdown::new();
     let watching = async {
-        let watcher = Watcher { plan, multiplier, queue: &queue, start, last_s, shutdown, progress };
-        let drained_after_s = watcher.until_drained(&generator).await;
+        let watcher = Watcher {
+            plan,
+            multiplier,
+            queue: &queue,
+            dispatcher: &dispatcher,
+            messages,
+            start,
+            arrivals,
+            last_s,
+            shutdown,
+            progress,
+        };
+        let end = watcher.until_over(&generator).await;
         let lateness = generator.finish();
         ending.drain();
-        if drained_after_s.is_none() && !shutdown.is_draining() {
+        if matches!(end, End::Stuck { .. } | End::OutOfTime { .. }) {
             // It has been waited for long enough: what still hangs is dropped.
             ending.stop();
         }
-        (drained_after_s, lateness)
+        (end, lateness)
     };
     let running = async { tokio::join!(watching, dispatcher.run(&ending)) };
     // Whoever interrupts once lets what is leased finish; twice, and it is dropped.
@@ -135,7 +169,7 @@ pub(super) async fn run(
         ending.stop();
         pending::<Infallible>().await
     };
-    let ((drained_after_s, lateness), ()) = tokio::select! {
+    let ((end, lateness), ()) = tokio::select! {
         ran = running => ran,
         never = second_interrupt => match never {},
     };
@@ -149,73 +183,25 @@ pub(super) async fn run(
         Endpoints::Elsewhere(target) => (None, target.new_duplicates().await?),
     };
     let (records, snapshot) = (collector.records(), dispatcher.snapshot());
-    Ok(LevelRun {
-        multiplier,
-        workers,
-        arrivals,
-        records,
-        snapshot,
-        sandbox,
-        duplicated,
-        lateness,
-        drained_after_s,
-    })
-}
-
-/// Watches a level until it is over.
-struct Watcher<'a> {
-    plan: &'a Plan,
-    multiplier: f64,
-    queue: &'a MemoryQueue,
-    start: Instant,
-    /// The last planned arrival, in seconds on the clock.
-    last_s: f64,
-    shutdown: &'a Shutdown,
-    progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-impl Watcher<'_> {
-    /// Says when, after the last arrival, the queue was empty; `None` if that was not waited for.
-    async fn until_drained(&self, generator: &Generator) -> Option<f64> {
-        let plan = self.plan;
-        let patience_s = (DRAIN_DURATIONS * plan.duration_s).max(SHORTEST_DRAIN_S) * plan.time_scale;
-        let end = self.start + Duration::from_secs_f64(self.last_s);
-        let give_up = end + Duration::from_secs_f64(patience_s);
-        loop {
-            sleep(LOOK_EVERY).await;
-            let (now, stats) = (Instant::now(), self.queue.stats());
-            let elapsed_s = now.saturating_duration_since(self.start).as_secs_f64();
-            (self.progress)(Progress {
-                multiplier: Some(self.multiplier),
-                share: if self.last_s > 0.0 { (elapsed_s / self.last_s).min(1.0) } else { 1.0 },
-                delivered: stats.delivered,
-                queued: stats.queued(),
-                oldest_age_s: stats.oldest_ready_age.as_secs_f64() / plan.time_scale,
-            });
-            if generator.is_finished() && stats.queued() == 0 {
-                return Some(now.saturating_duration_since(end).as_secs_f64());
-            }
-            if self.shutdown.is_draining() || now > give_up {
-                return None;
-            }
-        }
-    }
+    Ok(LevelRun { multiplier, workers, arrivals, records, snapshot, sandbox, duplicated, lateness, end })
 }
 
 fn settings(plan: &Plan, workers: usize) -> Settings {
     let scaled = |seconds: f64| Duration::from_secs_f64(seconds * plan.time_scale);
     let usual = Timeouts::default();
-    let scale = |time: Duration| scaled(time.as_secs_f64());
-    let visibility = scaled(READ_TIMEOUT_S * 1.5);
+    let scale = |time: Duration| scaled(time.as_secs_f64()).max(SHORTEST_TIMEOUT);
+    let read_s = READ_TIMEOUT_S.max(ROOM * plan.seldom_exceeded_s(BEYOND_TIMEOUT));
+    let read = scaled(read_s).max(SHORTEST_TIMEOUT);
+    let visibility = read.mul_f64(1.5);
     Settings {
         governor: plan.governor,
         retry: RetryPolicy::doubling(scaled(FIRST_RETRY_S), scaled(LONGEST_RETRY_S)),
         timeouts: Timeouts {
-            pool: scale(usual.pool),
+            pool: scaled(usual.pool.as_secs_f64()),
             connect: scale(usual.connect),
             tls: scale(usual.tls),
             write: scale(usual.write),
-            read: scaled(READ_TIMEOUT_S),
+            read,
         },
         pool: PoolSettings {
             per_host: plan.host_cap.then_some(8),
@@ -227,5 +213,30 @@ fn settings(plan: &Plan, workers: usize) -> Settings {
         drain_within: visibility,
         seed: plan.seed,
         ..Settings::for_workers(workers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::{Bucket, LatencyLaw};
+    use crate::validate::plan::tests::plan;
+
+    #[test]
+    fn no_timeout_is_shorter_than_what_the_plan_draws() {
+        let read_s = |plan: &Plan| settings(plan, 10).timeouts.read.as_secs_f64();
+        assert_eq!(read_s(&plan()), READ_TIMEOUT_S);
+        let tail =
+            [Bucket { low_s: 0.1, high_s: 0.1, count: 99 }, Bucket { low_s: 30.0, high_s: 40.0, count: 1 }];
+        let law = LatencyLaw::histogram(&tail, 0.45).unwrap();
+        let tailed = Plan { law, time_scale: 0.1, ..plan() };
+        assert!((read_s(&tailed) - 4.4).abs() < 1e-9, "a tenth more than 40 s, on the clock");
+        let slower = Plan { faults: vec!["slower=3".parse().unwrap()], ..tailed.clone() };
+        assert!((read_s(&slower) - 13.2).abs() < 1e-9);
+        let late = Plan { faults: vec!["slow-body=1m".parse().unwrap()], ..plan() };
+        assert!(read_s(&late) > 60.0);
+        let hasty = settings(&Plan { time_scale: 0.001, ..plan() }, 10);
+        assert_eq!((hasty.timeouts.connect, hasty.timeouts.read), (SHORTEST_TIMEOUT, SHORTEST_TIMEOUT));
+        assert!(hasty.drain_within > hasty.timeouts.read);
     }
 }

@@ -10,8 +10,11 @@
 //! them on the clock, and `shrink` divides rate and workers together, so that a large plan fits a small machine.
 
 mod ceiling;
+mod checks;
+mod excuse;
 mod generator;
 mod level;
+mod measure;
 mod outcome;
 mod plan;
 mod predict;
@@ -19,6 +22,7 @@ mod records;
 mod schedule;
 mod target;
 mod verdict;
+mod watch;
 
 pub use outcome::{Check, EndpointLevel, Level, PhaseShare, Predicted, QuantileValue, Validation, Verdict};
 pub use plan::{Arrivals, Plan, PlanError};
@@ -41,7 +45,7 @@ pub enum ValidateError {
     #[error(transparent)]
     Endpoint(#[from] crate::dispatch::EndpointError),
     /// The certificate of the sandbox cannot be trusted.
-    #[error("the sandbox's certificate cannot be used: {0}")]
+    #[error("the sandbox's certificate cannot be used")]
     Tls(#[from] rustls::Error),
     /// The sandbox elsewhere could not be reached.
     #[error("{url}: {reason}")]
@@ -79,7 +83,8 @@ pub struct Progress {
 pub struct Validated {
     /// The documented result.
     pub validation: Validation,
-    /// Service times measured at the first level, in the plan's time; `None` if there was no attempt.
+    /// Service times of the first level that the machine kept up with, in the plan's time; `None` without such a level,
+    /// or without an attempt: those of an overloaded machine are its own and not the endpoints'.
     pub profile: Option<ServiceProfile>,
     /// Remarks.
     pub notes: Vec<Note>,
@@ -98,22 +103,23 @@ pub async fn validate(
     plan.check()?;
     progress(Progress { multiplier: None, share: 0.0, delivered: 0, queued: 0, oldest_age_s: 0.0 });
     let ceiling_per_s = ceiling::measure(plan).await?;
-    let (mut levels, mut profile, mut notes) = (Vec::<Level>::new(), None, Vec::new());
+    let (mut levels, mut profile, mut notes) = (Vec::<Level>::new(), None, plan.notes());
     for multiplier in &plan.levels {
         if shutdown.is_draining() {
             break;
         }
         let run = level::run(plan, *multiplier, shutdown, progress).await?;
-        if profile.is_none() {
+        let judged = verdict::judge(plan, &run, ceiling_per_s, levels.last());
+        if profile.is_none() && !judged.overloaded {
             profile = run.records.profile(plan.time_scale);
         }
-        let judged = verdict::judge(plan, &run, ceiling_per_s, levels.last());
         notes.extend(judged.notes);
         levels.push(judged.level);
     }
     if levels.is_empty() {
         return Err(ValidateError::Interrupted);
     }
-    let validation = Validation::new(levels, ceiling_per_s);
+    let not_run = plan.levels.get(levels.len()..).unwrap_or_default().to_vec();
+    let validation = Validation::new(levels, not_run, ceiling_per_s);
     Ok(Validated { validation, profile, notes })
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub enum Verdict {
     /// They agree.
     Agrees,
-    /// It cannot be said: the machine was too busy or too slow, or the run has no prediction.
+    /// It cannot be said: the machine was too busy or too slow, it was interrupted, or the run has no prediction.
     NotJudged,
     /// They do not agree.
     Disagrees,
@@ -160,6 +160,9 @@ pub struct Level {
     pub reuse_ratio: Option<f64>,
     /// Share of attempts answered with 429.
     pub status_429_ratio: f64,
+    /// When it was interrupted, in seconds from its start: rates and utilisation are of that time; absent if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted_after_s: Option<f64>,
     /// From the last arrival until the queue was empty, in seconds; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drained_after_s: Option<f64>,
@@ -183,15 +186,22 @@ pub struct Level {
 pub struct Validation {
     /// The levels in the order in which they were run.
     pub levels: Vec<Level>,
+    /// Multiples of the rate that were not run because of an interrupt; absent if all were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels_not_run: Vec<f64>,
     /// Deliveries a second, on the clock, that this machine can make and receive.
     pub machine_ceiling_per_s: f64,
-    /// The worst of the levels' verdicts.
+    /// The worst of the levels' verdicts; a level that was not run was not judged.
     pub verdict: Verdict,
 }
 
 impl Validation {
-    pub(super) fn new(levels: Vec<Level>, machine_ceiling_per_s: f64) -> Self {
-        let verdict = levels.iter().map(|level| level.verdict).max().unwrap_or(Verdict::NotJudged);
-        Validation { levels, machine_ceiling_per_s, verdict }
+    pub(super) fn new(levels: Vec<Level>, levels_not_run: Vec<f64>, machine_ceiling_per_s: f64) -> Self {
+        let verdicts = levels.iter().map(|level| level.verdict);
+        let verdict = verdicts
+            .chain(levels_not_run.iter().map(|_| Verdict::NotJudged))
+            .max()
+            .unwrap_or(Verdict::NotJudged);
+        Validation { levels, levels_not_run, machine_ceiling_per_s, verdict }
     }
 }

@@ -1,13 +1,20 @@
 //! What is to be validated.
 
 use crate::dispatch::governor::GovernorPolicy;
-use crate::sandbox::{Fault, LatencyLaw, LawError, MOST_ENDPOINTS};
+use crate::notice::Note;
+use crate::sandbox::{Effect, Fault, LatencyLaw, LawError, MOST_ENDPOINTS};
 use crate::sizing::ServiceTime;
+use crate::units::human;
 use std::sync::Arc;
 
 /// The most arrivals of one level: each leaves a record of its attempts in memory.
 pub(super) const MOST_ARRIVALS: f64 = 5e6;
 const MOST_WORKERS: f64 = 20_000.0;
+/// Timers of a shorter second cannot be kept; nobody waits for a longer one.
+const TIME_SCALES: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
+const MOST_SHRINK: f64 = 1e6;
+/// The longest that an attempt is waited for, in seconds of the plan.
+const LONGEST_ATTEMPT_S: f64 = 86_400.0;
 
 /// When messages arrive.
 #[derive(Clone, Debug)]
@@ -65,7 +72,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A number is out of its range.
-    #[error("{what} is {value}; it must be {accepted}")]
+    #[error("{what} is {}; it must be {accepted}", shown(*.value))]
     Number {
         /// The number's name.
         what: &'static str,
@@ -79,14 +86,21 @@ pub enum PlanError {
     NoLevel,
     /// A level has more arrivals than are kept.
     #[error(
-        "level {multiplier} has about {arrivals:.0} arrivals, and at most {MOST_ARRIVALS:.0} are kept; \
-         shorten --duration or give --shrink"
+        "level {multiplier} has about {} arrivals, and at most {} are kept; shorten --duration or give --shrink",
+        shown(*.arrivals),
+        shown(MOST_ARRIVALS)
     )]
     TooManyArrivals {
         /// The level.
         multiplier: f64,
         /// Its arrivals.
         arrivals: f64,
+    },
+    /// A trace without a gap has no rate.
+    #[error("the trace has {arrivals} at one moment; a trace needs two at different times", arrivals = human::counted(*.arrivals, "arrival"))]
+    TraceWithoutGap {
+        /// Its arrivals.
+        arrivals: u64,
     },
     /// Latencies do not fit once scaled.
     #[error(transparent)]
@@ -100,12 +114,17 @@ pub enum PlanError {
 
 impl Plan {
     pub(super) fn check(&self) -> Result<(), PlanError> {
+        if let Arrivals::Trace(times) = &self.arrivals
+            && !times.first().zip(times.last()).is_some_and(|(first, last)| first < last)
+        {
+            return Err(PlanError::TraceWithoutGap { arrivals: times.len() as u64 });
+        }
         let positive = |what, value: f64| number(what, value, "a finite number above 0", |v| v > 0.0);
         positive("the rate", self.rate_per_s)?;
         positive("the duration", self.duration_s)?;
-        positive("the time scale", self.time_scale)?;
-        number("the divisor of rate and workers", self.shrink, "a finite number of at least 1", |v| {
-            v >= 1.0
+        number("the time scale", self.time_scale, "from 0.001 to 1,000", |v| TIME_SCALES.contains(&v))?;
+        number("the divisor of rate and workers", self.shrink, "at least 1 and at most 1,000,000", |v| {
+            (1.0..=MOST_SHRINK).contains(&v)
         })?;
         let within = |warm_up: f64| warm_up >= 0.0 && warm_up < self.duration_s;
         number("the warm-up", self.warm_up_s, "shorter than the duration", within)?;
@@ -132,9 +151,37 @@ impl Plan {
         Ok(())
     }
 
-    /// From the warm-up to the end of the arrivals, in seconds on the clock.
-    pub(super) fn window_s(&self) -> [f64; 2] {
-        [self.warm_up_s, self.duration_s].map(|time| time * self.time_scale)
+    /// A time to answer that at most this share of the attempts exceeds, with what faults add, in seconds.
+    pub(super) fn seldom_exceeded_s(&self, share: f64) -> f64 {
+        let (mut factor, mut late_s) = (1.0, 0.0);
+        for fault in &self.faults {
+            match fault.effect {
+                Effect::Slower(slower) => factor *= slower.max(1.0),
+                Effect::SlowBody(late) => late_s = late.as_secs_f64().max(late_s),
+                _ => {}
+            }
+        }
+        (self.law.seldom_exceeded_s(share) * factor + late_s).min(LONGEST_ATTEMPT_S)
+    }
+
+    /// What the plan's faults become on the clock, where that is not what was asked for.
+    pub(super) fn notes(&self) -> Vec<Note> {
+        let each = self.faults.iter().filter_map(|fault| match fault.effect {
+            Effect::Status { retry_after: Some(asked), .. } => Some(asked.as_secs_f64()),
+            _ => None,
+        });
+        let changed = each.filter_map(|asked_s| {
+            let sent_s = (asked_s * self.time_scale).ceil() / self.time_scale;
+            (sent_s > asked_s * (1.0 + 1e-9)).then(|| {
+                let text = format!(
+                    "a Retry-After of {} is sent as {} of the plan: the header has whole seconds on the clock",
+                    human::duration(asked_s),
+                    human::duration(sent_s)
+                );
+                Note::warning("retry-after-rounded-up", text)
+            })
+        });
+        changed.collect()
     }
 
     /// Workers at a level, after shrinking; at least one.
@@ -147,6 +194,11 @@ impl Plan {
     pub(super) fn rate_at(&self, multiplier: f64) -> f64 {
         self.rate_per_s * multiplier / self.shrink
     }
+}
+
+/// A number that fits into a line, whatever it is.
+fn shown(value: f64) -> String {
+    if value.is_finite() { human::significant(value, 4) } else { value.to_string() }
 }
 
 fn number(
@@ -201,12 +253,30 @@ pub(super) mod tests {
             (Plan { levels: vec![1.0, -2.0], ..plan() }, "a level is -2"),
             (Plan { workers: 1_000_000, ..plan() }, "after --shrink"),
             (Plan { rate_per_s: 1e9, ..plan() }, "--shrink"),
-            (Plan { time_scale: 1e6, ..plan() }, "3600 s"),
+            (Plan { rate_per_s: 1e300, ..plan() }, "3.000e300 arrivals"),
+            (Plan { time_scale: 1e6, ..plan() }, "from 0.001 to 1,000"),
+            (Plan { time_scale: 1e-12, ..plan() }, "the time scale is 1.000e-12"),
+            (Plan { shrink: 1e7, ..plan() }, "at most 1,000,000"),
+            (Plan { time_scale: 1e3, law: LatencyLaw::constant(10.0).unwrap(), ..plan() }, "3600 s"),
+            (Plan { arrivals: Arrivals::Trace([0.0].into()), ..plan() }, "1 arrival at one moment"),
+            (Plan { arrivals: Arrivals::Trace([0.0, 0.0].into()), ..plan() }, "2 arrivals at one moment"),
             (Plan { tls: true, target, ..plan() }, "--target"),
         ] {
             let error = bad.check().unwrap_err().to_string();
-            assert!(error.contains(reason), "{error}");
+            assert!(error.contains(reason) && error.len() < 200, "{error}");
         }
+    }
+
+    #[test]
+    fn a_retry_after_that_the_header_cannot_say_is_named_with_what_is_sent() {
+        let fault = |text: &str| vec![text.parse().unwrap()];
+        let notes = |faults, time_scale| Plan { faults, time_scale, ..plan() }.notes();
+        assert!(notes(fault("status=429,retry-after=1s"), 1.0).is_empty());
+        assert!(notes(fault("status=429"), 0.1).is_empty());
+        let note = &notes(fault("status=429,retry-after=1s"), 0.1)[0];
+        assert!(note.message.contains("of 1 s is sent as 10 s"), "{}", note.message);
+        let note = &notes(fault("status=429,retry-after=100ms"), 1.0)[0];
+        assert!(note.message.contains("of 100 ms is sent as 1 s"), "{}", note.message);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn predict(plan: &Plan, run: &LevelRun) -> Option<Predicted> {
     let attempts_per_s = attempts_in_window(plan, run) as f64 / (plan.duration_s - plan.warm_up_s);
     let utilisation = attempts_per_s * (mean_s / scale) / run.workers as f64;
     let stable = utilisation < 1.0;
-    let ideal = ideal(&run.records.all, run.workers, plan.window_s());
+    let ideal = ideal(&run.records.all, run.workers, run.window_s(plan));
     let steady = steady(plan, run, attempts_per_s, mean_s / scale)?;
     Some(Predicted {
         stable,
@@ -54,7 +54,7 @@ pub(super) fn predict(plan: &Plan, run: &LevelRun) -> Option<Predicted> {
 
 /// Attempts that became ready between the warm-up and the end of the arrivals.
 fn attempts_in_window(plan: &Plan, run: &LevelRun) -> usize {
-    let [from, until] = plan.window_s();
+    let [from, until] = run.window_s(plan);
     run.records.all.iter().filter(|record| (from..until).contains(&record.ready_s)).count()
 }
 
@@ -152,6 +152,7 @@ mod tests {
             ready_s,
             leased_s: ready_s,
             service_s,
+            answer_s: service_s,
             endpoint: 0,
             delivered: true,
             too_many: false,

@@ -1,6 +1,7 @@
 //! What is kept of each attempt of a level.
 
 use crate::dispatch::failure::Failure;
+use crate::dispatch::phases::Phase;
 use crate::dispatch::recorder::{AttemptRecord, Observer, Outcome};
 use crate::profile::{Attempt, ProfileRecorder, ServiceProfile, Source};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +16,8 @@ pub(super) struct Record {
     pub(super) ready_s: f64,
     pub(super) leased_s: f64,
     pub(super) service_s: f64,
+    /// From the request written to the end of the answer: what the endpoint took.
+    pub(super) answer_s: f64,
     pub(super) endpoint: u32,
     pub(super) delivered: bool,
     pub(super) too_many: bool,
@@ -62,6 +65,7 @@ impl Observer for Collector {
             ready_s: since(record.lease.ready_at),
             leased_s: since(record.lease.leased_at),
             service_s: record.watch.total().as_secs_f64(),
+            answer_s: (record.watch.spent(Phase::Wait) + record.watch.spent(Phase::Read)).as_secs_f64(),
             endpoint: record.lease.message.endpoint.0,
             delivered: matches!(record.outcome, Outcome::Delivered(_)),
             too_many: record.outcome == Outcome::Failed(Failure::Status(429)),

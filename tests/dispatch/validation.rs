@@ -104,6 +104,7 @@ async fn a_level_beyond_the_machine_is_not_judged() {
     let level = &validated.validation.levels[0];
     assert_eq!(level.verdict, Verdict::NotJudged, "{:?}", level.checks);
     assert!(validated.notes.iter().any(|note| note.message.contains("--shrink")), "{:?}", validated.notes);
+    assert!(validated.profile.is_none(), "its service times are the machine's own");
     assert_eq!(level.lost, 0);
 }
 
@@ -114,7 +115,10 @@ async fn a_trace_is_replayed_and_its_service_times_make_a_profile() {
     let validated = run(&plan).await;
     let level = &validated.validation.levels[0];
     assert_eq!((level.enqueued, level.delivered), (200, 200));
-    let profile = validated.profile.unwrap();
+    // A machine that was too busy has no profile to give.
+    let overloaded = validated.notes.iter().any(|note| note.code == "machine-too-slow");
+    assert_eq!(validated.profile.is_none(), overloaded);
+    let Some(profile) = validated.profile else { return };
     assert_eq!(profile.count(), 200);
     assert!((profile.mean().get() / level.service_mean_s - 1.0).abs() < 1e-6);
     assert_ne!(level.verdict, Verdict::Disagrees, "{:?}", level.checks);
@@ -151,4 +155,68 @@ async fn an_interrupt_ends_the_level_and_keeps_what_was_measured() {
     let validated = validate(&plan, &shutdown, &stop_after_a_while).await.unwrap();
     let level = &validated.validation.levels[0];
     assert_eq!((validated.validation.levels.len(), level.verdict, level.lost), (1, Verdict::NotJudged, 0));
+    assert_eq!(validated.validation.levels_not_run, [2.0]);
+    let ran_s = level.interrupted_after_s.unwrap();
+    assert!(
+        ran_s < 60.0 && level.utilisation > 0.2,
+        "over the time that ran: {ran_s}, {}",
+        level.utilisation
+    );
+    assert!((level.offered_rate_per_s / (level.enqueued as f64 / ran_s) - 1.0).abs() < 1e-6);
+    let note = validated.notes.iter().find(|note| note.code == "interrupted").unwrap();
+    assert!(
+        note.message.contains("interrupted after") && note.message.contains("of 10 m"),
+        "{}",
+        note.message
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_against_one_long_lived_sandbox_count_only_their_own_duplicates_and_tell_its_speed() {
+    let law = LatencyLaw::constant(0.02).unwrap();
+    let config = SandboxConfig { endpoints: vec![law.clone(); 2], faults: Vec::new(), tls: false, seed: 1 };
+    let sandbox = Sandbox::start(&config, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let target = Some(sandbox.urls()[0].clone());
+    let service = ServiceTime { scv: 0.0, ..ServiceTime::exponential("20ms".parse().unwrap()) };
+    let levels = vec![0.5, 1.0];
+    let plan = Plan { target, law, service, levels, duration_s: 0.5, warm_up_s: 0.0, ..plan() };
+    for _ in 0..2 {
+        for level in run(&plan).await.validation.levels {
+            assert!(level.delivered > 0 && level.duplicated == 0, "{level:?}");
+        }
+    }
+    let planned = LatencyLaw::constant(0.5).unwrap();
+    let levels = run(&Plan { law: planned, levels: vec![1.0], ..plan }).await.validation.levels;
+    let check = levels[0].checks.iter().find(|check| check.name == "service_mean_s").unwrap();
+    assert!(check.measured >= 0.02 && check.measured < check.low.unwrap(), "{check:?}");
+    assert_ne!(check.verdict, Verdict::Agrees);
+    assert_ne!(levels[0].verdict, Verdict::Agrees);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_level_in_which_nothing_was_delivered_is_not_judged() {
+    let silent = run(&Plan { rate_per_s: 1e-9, duration_s: 0.2, warm_up_s: 0.0, ..plan() }).await;
+    let level = &silent.validation.levels[0];
+    assert_eq!((level.enqueued, level.verdict), (0, Verdict::NotJudged));
+    assert!(
+        silent.notes.iter().any(|note| note.message.contains("no message arrived")),
+        "{:?}",
+        silent.notes
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_endpoint_that_never_answers_leaves_is_not_waited_for() {
+    let faults = vec!["endpoint=1,hang".parse().unwrap()];
+    let law = LatencyLaw::constant(0.01).unwrap();
+    let plan = Plan { faults, law, rate_per_s: 40.0, workers: 40, duration_s: 1.0, warm_up_s: 0.0, ..plan() };
+    let started = std::time::Instant::now();
+    let validated = run(&plan).await;
+    assert!(started.elapsed().as_secs() < 20, "an attempt alone would hang for 30 s");
+    let level = &validated.validation.levels[0];
+    assert!(level.still_queued > 0 && level.lost == 0, "{level:?}");
+    assert_eq!(level.enqueued, level.delivered + level.dead_lettered + level.still_queued);
+    assert_eq!((level.verdict, level.endpoints[0].delivered), (Verdict::NotJudged, 0));
+    let note = validated.notes.iter().find(|note| note.code == "not-drained").unwrap();
+    assert!(note.message.contains("for endpoint 1, which had taken nothing"), "{}", note.message);
 }
