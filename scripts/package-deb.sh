@@ -8,7 +8,7 @@ fail() { echo "$*" >&2; exit 1; }
 cargo build --release --locked
 target=${CARGO_TARGET_DIR:-target}
 whsize=$target/release/whsize
-files=$target/package-files
+files=target/package-files
 mkdir -p "$files/man"
 "$whsize" man > "$files/man/whsize.1"
 for command in size drain ingest simulate layout autoscale diagnose validate sandbox pipeline plan check; do
