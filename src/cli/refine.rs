@@ -3,29 +3,70 @@
 use super::service::Service;
 use super::simulate::scenario;
 use anyhow::{Result, bail};
+use whsize::notice::Note;
 use whsize::queueing::ServiceLaw;
 use whsize::simulate::{self, Arrivals, Goal, Law, QuantileGoal, Search};
 use whsize::sizing::{ArrivalProcess, Demand, Objective, Question, Refinement};
-use whsize::units::Share;
+use whsize::units::{Share, human};
 
 /// Arrivals to simulate at most: about a minute on two cores of a usual machine.
 const MOST_ARRIVALS: u64 = 1_000_000_000;
 
-/// Searches the smallest pool from the formula's answer on. `None` where no objective limits the wait: such an answer
-/// is exact as it is.
+/// Waits of a smaller share of arrivals are too few to settle a pool within [`MOST_ARRIVALS`], which go to several pools
+/// one after the other.
+const RAREST: f64 = 1e-5;
+
+/// What became of a search.
+pub(crate) enum Searched {
+    /// Simulation settled a pool.
+    Found(Refinement),
+    /// No objective limits the wait: the answer is exact as it is.
+    NothingToSettle,
+    /// Next to nobody waits, and the answer of the formula stands.
+    TooRare {
+        /// The share of arrivals that wait, by the formula.
+        probability: f64,
+    },
+}
+
+impl Searched {
+    /// The pool that was settled, if one was.
+    pub(crate) fn found(&self) -> Option<&Refinement> {
+        match self {
+            Searched::Found(refinement) => Some(refinement),
+            _ => None,
+        }
+    }
+
+    /// Says why simulation settled nothing, where it was to.
+    pub(crate) fn note(&self) -> Option<Note> {
+        let Searched::TooRare { probability } = self else { return None };
+        let message = format!(
+            "{} of arrivals wait, by the formula: too few to settle the pool by simulation, so its answer stands",
+            human::percent(*probability)
+        );
+        Some(Note::warning("too-rare-to-simulate", message))
+    }
+}
+
+/// Searches the smallest pool from the formula's answer on.
 pub(crate) fn refine(
     question: &Question,
     service: &Service,
     confidence: &Share,
     seed: u64,
-) -> Result<Option<Refinement>> {
+) -> Result<Searched> {
     let goal = goal(&question.objectives);
     if goal == Goal::default() {
-        return Ok(None);
+        return Ok(Searched::NothingToSettle);
     }
     let on_wait = question.objectives.iter().filter(|objective| objective.limits_the_wait()).cloned();
     let formula = Question { objectives: on_wait.collect(), workers: None, sample: None, ..question.clone() };
-    let formula_workers = formula.answer().sizing.steady.workers;
+    let formula = formula.answer().sizing.steady;
+    let formula_workers = formula.workers;
+    if let Some(probability) = formula.state.wait_probability.filter(|&probability| probability < RAREST) {
+        return Ok(Searched::TooRare { probability });
+    }
     let Ok(start) = u32::try_from(formula_workers) else {
         bail!(
             "a pool of {formula_workers} workers is more than can be simulated (ten million); leave out --refine"
@@ -42,11 +83,15 @@ pub(crate) fn refine(
         ..Search::new()
     };
     let found = simulate::refine(&arrivals(demand)?, &law, &goal, &search)?;
-    let Some(answer) = found.candidates.iter().find(|candidate| candidate.workers == found.workers) else {
+    // A search that is not settled does not overrule a formula that it does not contradict.
+    let formula_stands = !found.settled && formula.model_error.is_some();
+    let measured = |workers| found.candidates.iter().find(|candidate| candidate.workers == workers);
+    let by_formula = measured(start).filter(|_| formula_stands);
+    let Some(answer) = by_formula.or_else(|| measured(found.workers)) else {
         bail!("the simulation settled a pool that it did not measure, which is a defect");
     };
-    Ok(Some(Refinement {
-        workers: found.workers.into(),
+    Ok(Searched::Found(Refinement {
+        workers: answer.workers.into(),
         workers_interval: found.workers_interval.map(u64::from),
         settled: found.settled,
         formula_workers,

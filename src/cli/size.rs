@@ -3,6 +3,7 @@
 use super::order::OrderArgs;
 use super::plot::Plot;
 use super::queue_bounds::QueueBoundArgs;
+use super::refine::Searched;
 use super::service::{Service, ServiceArgs};
 use super::values::{
     QuantileLimit, Surge, headroom, max_attempts, pool, quantile_limit, seed, surge, utilisation,
@@ -156,11 +157,11 @@ impl Args {
             sample: service.profile().map(|profile| Sample::of(profile, self.confidence.clone(), self.seed)),
             demand,
         };
-        let refinement = match self.refine {
+        let searched = match self.refine {
             true => super::refine::refine(&question, &service, &self.confidence, self.seed)?,
-            false => None,
+            false => Searched::NothingToSettle,
         };
-        let mut answered = match &refinement {
+        let mut answered = match searched.found() {
             Some(refinement) => question.answer_refined(refinement),
             None => question.answer(),
         };
@@ -171,6 +172,7 @@ impl Args {
         }
         self.order.answer(&question, &mut answered.sizing, &self.confidence);
         let mut report = report::size::report(&question, &answered)?;
+        report.notes.extend(searched.note());
         report.notes.extend(self.rate_note(&service));
         report.notes.extend(self.peak_note(&answered.sizing.steady));
         report.notes.extend(service.notes());

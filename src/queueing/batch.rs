@@ -7,15 +7,34 @@ const REACH: f64 = 12.0;
 /// Above this the running sums are scaled down.
 const LARGE: f64 = 1e250;
 
+/// A window of states with less than this part of all of them ends the chain: above it there is no weight.
+const NO_WEIGHT: f64 = 1e-20;
+
+/// Batches that are under way at once at most, beside the reach of a normal law: with rare batches their number is Poisson.
+const MOST_AT_ONCE: f64 = 8.0;
+
+/// The most states that are gone through: a hundredth of a second.
+const MOST_STATES: f64 = 2e6;
+
+/// The standard deviation of the number of busy workers.
+fn spread(load: f64, size: u64) -> f64 {
+    (load * f64::midpoint(size as f64, 1.0)).sqrt()
+}
+
+/// Whether [`steady`] solves such a pool within a hundredth of a second, whatever it has beyond what is ever busy.
+pub(super) fn is_solved(workers: u64, load: f64, size: u64) -> bool {
+    let states = 2.0 * REACH * spread(load, size) + MOST_AT_ONCE * size as f64;
+    states.min(workers as f64) <= MOST_STATES
+}
+
 /// P(W>0) and E(W) over all messages, with service times of 1 and `load` erlangs that arrive in batches of `size`.
 ///
 /// The cut between n and n+1 messages gives the chain below a full pool one state at a time, and the generating
 /// function of the number in the system gives the mean from these states alone (M. L. Chaudhry, J. G. C. Templeton,
-/// *A First Course in Bulk Queues*, 1983). About 12·√(load·size) steps. `slack` is N − a, positive.
+/// *A First Course in Bulk Queues*, 1983). About 17·√(load·size) steps. `slack` is N − a, positive.
 pub(super) fn steady(workers: u64, load: f64, slack: f64, size: u64) -> (f64, f64) {
     let batch = size as f64;
-    let spread = (load * f64::midpoint(batch, 1.0)).sqrt();
-    let first = ((load - REACH * spread - batch).floor().max(0.0) as u64).min(workers - 1);
+    let first = ((load - REACH * spread(load, size) - batch).floor().max(0.0) as u64).min(workers - 1);
     let mut states: std::collections::VecDeque<f64> = std::collections::VecDeque::new();
     let (mut state, mut window) = (1.0_f64, 0.0_f64);
     let mut sums = Sums::default();
@@ -29,6 +48,9 @@ pub(super) fn steady(workers: u64, load: f64, slack: f64, size: u64) -> (f64, f6
         states.push_back(state);
         if states.len() as u64 > size {
             window -= states.pop_front().unwrap_or(0.0);
+        }
+        if at > load && window < NO_WEIGHT * sums.all {
+            break;
         }
         state = load / batch * window / (at + 1.0);
         if window > LARGE {
@@ -99,6 +121,19 @@ mod tests {
             let wait = |workers: u64| steady(workers, 1260.0, workers as f64 - 1260.0, size).1 * 1.4;
             assert!(wait(workers) <= 0.5 && wait(workers - 1) > 0.5, "{size}");
         }
+    }
+
+    #[test]
+    fn large_pools_are_solved_and_rare_batches_meet() {
+        for (workers, load, size) in [(100_150, 1e5, 10), (1_002_000, 1e6, 50), (20_000, 5.0, 1_000)] {
+            assert!(is_solved(workers, load, size));
+            let (waiting, mean) = steady(workers, load, workers as f64 - load, size);
+            assert!((0.0..=1.0).contains(&waiting) && mean.is_finite(), "{workers}: {waiting} {mean}");
+        }
+        // Two batches of 1,000 at once among 1,500 workers: the second one waits.
+        let (waiting, _) = steady(1_500, 5.0, 1_495.0, 1_000);
+        assert!(waiting > 1e-4, "{waiting}");
+        assert!(is_solved(50_000_000_000, 10.0, 5) && !is_solved(20_000_000_000, 1e10, 1_000_000));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How far the formula behind an answer is known to be off.
 
 use super::{Basis, Demand, Model};
+use crate::queueing::{Pool, ServiceShape};
 
 /// Above this SCV the law of rare long services matters as much as its moments.
 const WIDE_SCV: f64 = 5.0;
@@ -8,10 +9,13 @@ const WIDE_SCV: f64 = 5.0;
 /// Above this SCV a wait cannot be told from two moments: laws that share them differ by half and more.
 const MOST_SCV_OF_TWO_MOMENTS: f64 = 10.0;
 
+/// Batches that are under way at once from which on the limit of large pools is known to hold.
+const MANY_BATCHES: f64 = 1_000.0;
+
 /// The known relative error of a mean wait, from the lowest to the highest, by the comparisons in `docs/accuracy.md`;
 /// `None` where nothing is known of it and the answer needs simulation.
 #[must_use]
-pub(super) fn known_error(demand: &Demand, model: Model) -> Option<[f64; 2]> {
+pub(super) fn known_error(demand: &Demand, model: Model, pool: &Pool) -> Option<[f64; 2]> {
     let measured = matches!(demand.service.basis, Basis::Measured { .. });
     let scv = demand.service.scv;
     match model {
@@ -22,13 +26,17 @@ pub(super) fn known_error(demand: &Demand, model: Model) -> Option<[f64; 2]> {
         Model::ThreeMoments if measured => Some([-0.15, 0.5]),
         Model::ThreeMoments if scv <= MOST_SCV_OF_TWO_MOMENTS => Some([-0.1, 0.5]),
         Model::ThreeMoments => None,
-        Model::Batches if demand.shape() == crate::queueing::ServiceShape::EXPONENTIAL => Some([0.0, 0.0]),
+        Model::Batches if !demand.wait_model().solves_batches(pool) => {
+            let many = pool.load >= MANY_BATCHES * demand.arrivals.dispersion();
+            (many && demand.shape() == ServiceShape::EXPONENTIAL).then_some([-0.04, 0.04])
+        }
+        Model::Batches if demand.shape() == ServiceShape::EXPONENTIAL => Some([0.0, 0.0]),
         Model::Batches if scv <= WIDE_SCV => Some([-0.15, 0.15]),
         Model::Batches | Model::GeneralArrivals => None,
         // Without a place to wait only the mean of the service time counts (B. A. Sevastyanov 1957).
         _ if demand.bounds.queue_limit == Some(0) => Some([0.0, 0.0]),
         Model::ErlangA | Model::FiniteQueue | Model::FiniteImpatient => {
-            (demand.shape() == crate::queueing::ServiceShape::EXPONENTIAL).then_some([0.0, 0.0])
+            (demand.shape() == ServiceShape::EXPONENTIAL).then_some([0.0, 0.0])
         }
     }
 }

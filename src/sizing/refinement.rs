@@ -6,7 +6,8 @@ use serde::Serialize;
 /// A pool that was settled by simulation instead of a formula.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Refinement {
-    /// The smallest pool whose simulated waits keep the objectives on the wait.
+    /// The smallest pool whose simulated waits keep the objectives on the wait. Where the search did not settle, and its
+    /// interval holds the answer of a formula whose error is known, that one.
     pub workers: u64,
     /// The smallest pool that is not surely too small, and the smallest that is surely large enough.
     pub workers_interval: [u64; 2],

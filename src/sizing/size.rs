@@ -139,7 +139,7 @@ impl Question {
                 refinement,
             ),
             model,
-            model_error: known_error(demand, model),
+            model_error: known_error(demand, model, &load.pool(workers)),
             refined: refinement.cloned(),
             binding_constraint: binding(&constraints, by_itself)
                 .map_or_else(|| STABILITY.to_owned(), |constraint| constraint.objective.clone()),

@@ -74,6 +74,25 @@ fn what_erlang_c_leaves_out_is_counted() {
     assert!(output.json()["result"].get("predicted").is_none(), "no formula covers all of this");
 }
 
+/// Ten workers at 11/s of 1 s, patience 2 s, five places: what gives up and what is turned away has a formula.
+#[test]
+fn a_bounded_queue_agrees_with_its_formula() {
+    for (bounds, model) in [
+        ("--patience 2", "M/M/N+M (Erlang A)"),
+        ("--queue-limit 5", "M/M/c/K (finite queue)"),
+        ("--patience 2 --queue-limit 5", "M/M/c/K+M (finite queue, impatient)"),
+    ] {
+        let asked = format!("simulate --workers 10 --rate 11 --mean 1 {bounds} --arrivals-count 40000");
+        let output = run_json(&asked);
+        assert_eq!(output.field("predicted.model"), model);
+        let (low, high) = (output.number("wait_mean_interval_s.0"), output.number("wait_mean_interval_s.1"));
+        let (predicted, slack) = (output.number("predicted.wait_mean_s"), 0.5 * (high - low));
+        assert!(low - slack <= predicted && predicted <= high + slack, "{bounds}: {low} {predicted} {high}");
+        let other = run_json(&format!("{asked} --scv 4"));
+        assert!(other.json()["result"].get("predicted").is_none(), "the formula knows no other law");
+    }
+}
+
 #[test]
 fn urgent_events_overtake_a_block_of_others() {
     let output = run_json(

@@ -455,6 +455,16 @@ fn simulation_settles_the_answer_and_the_exit_code() {
     assert!(exact.json()["result"].get("refined").is_none(), "nothing there is to be settled");
 }
 
+/// 250 erlangs of constant service: a mean wait of 10⁻⁴⁰ s is a question for the formula alone.
+#[test]
+fn what_is_too_rare_to_simulate_is_left_to_the_formula_and_said() {
+    let asked = "size --rate 250 --mean 1 --scv 0 --wait 1e-40";
+    let (formula, refined) = (run_json(asked), run_json(&format!("{asked} --refine")));
+    assert_eq!((refined.code, refined.number("workers")), (0, formula.number("workers")));
+    assert!(refined.json()["result"].get("refined").is_none());
+    assert!(refined.json()["notes"].to_string().contains("too-rare-to-simulate"));
+}
+
 #[test]
 fn a_peak_too_short_for_its_steady_state_is_said_to_be() {
     let notes = |peak: &str| {

@@ -307,7 +307,7 @@ fn page() -> String {
         let found = percent(webhook_wait(workers), simulated);
         line(format!("| {workers} | {simulated} s | {found} | {} |", percent(textbook, simulated)));
     }
-    page
+    page + &crate::simulated::sections()
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod accuracy;
 mod bounded;
+mod long;
+mod simulated;
 
 use proptest::prelude::*;
 use whsize::queueing::erlang::{erlang_b, erlang_c};

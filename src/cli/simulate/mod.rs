@@ -12,7 +12,7 @@ use std::time::Instant;
 use whsize::report::simulate::{Compared, Inputs, Predicted};
 use whsize::report::{self, Report};
 use whsize::simulate::{self, Horizon, Law, Run, Scenario, WarmUp};
-use whsize::sizing::{ArrivalProcess, Demand, Question, ServiceTime};
+use whsize::sizing::{ArrivalProcess, Demand, MOST_PLACES, Question, QueueBounds, ServiceTime};
 use whsize::units::{ArrivalRate, Count, Seconds, Share, human};
 
 /// The length of a replication, where none is given: so many relaxation times, and arrivals within these bounds.
@@ -194,16 +194,24 @@ impl Args {
         law: &Law,
         rate_per_s: f64,
     ) -> Result<Option<(Predicted, Option<f64>)>> {
-        if !scenario.is_plain() || self.arrivals != ArrivalKind::Poisson {
+        let bounds =
+            QueueBounds { patience: self.patience.clone(), queue_limit: self.queue_limit.map(Count::get) };
+        let unbounded = Scenario { patience: None, queue_limit: None, ..scenario.clone() };
+        if !unbounded.is_plain() || self.arrivals != ArrivalKind::Poisson {
             return Ok(None);
         }
         let time = match self.law {
             None | Some(LawKind::Empirical) => service.time.clone(),
             Some(_) => ServiceTime::with_scv(service.time.mean.clone(), law.scv()),
         };
+        // The formulas of a bounded queue know no other law, and no queue so long.
+        let too_long = bounds.queue_limit.is_some_and(|most| most > MOST_PLACES);
+        if bounds.is_any() && (time.scv != 1.0 || service.profile().is_some() || too_long) {
+            return Ok(None);
+        }
         let Some(rate) = ArrivalRate::from_f64(rate_per_s) else { return Ok(None) };
         let question = Question {
-            demand: Demand::new(rate, time, ArrivalProcess::Poisson)?,
+            demand: Demand::new(rate, time, ArrivalProcess::Poisson)?.bounded(bounds)?,
             objectives: Vec::new(),
             workers: Some(self.workers.get()),
             scenarios: Vec::new(),

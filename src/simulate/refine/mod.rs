@@ -98,7 +98,8 @@ pub struct Refined {
     pub warm_up_s: f64,
     /// Arrivals simulated in all.
     pub arrivals: u64,
-    /// The pools next to the answer, smallest first.
+    /// The pools next to the answer, smallest first; among them the start, where the interval of an unsettled search holds
+    /// it.
     pub candidates: Vec<Candidate>,
 }
 
@@ -174,6 +175,10 @@ pub fn refine(arrivals: &Arrivals, service: &Law, goal: &Goal, search: &Search) 
         let is_last =
             search.window != Window::SteadyState || spent as f64 + next_costs > search.most_arrivals as f64;
         if settled || is_last {
+            let started_inside = search.start.filter(|start| (found.low..=found.high).contains(start));
+            if let Some(start) = started_inside.filter(|_| !settled) {
+                level.look_at(start)?;
+            }
             return Ok(Refined {
                 workers: found.best,
                 workers_interval: [found.low, found.high],

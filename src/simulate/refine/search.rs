@@ -133,6 +133,11 @@ impl<'a> Level<'a> {
         Ok(above)
     }
 
+    /// Simulates a pool, unless it was.
+    pub(super) fn look_at(&mut self, workers: u32) -> Result<(), Error> {
+        self.measures(workers).map(|_| ())
+    }
+
     fn measures(&mut self, workers: u32) -> Result<&[Measure], Error> {
         if !self.pools.contains_key(&workers) {
             let pool = self.simulate(workers)?;
