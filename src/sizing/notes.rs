@@ -361,8 +361,9 @@ impl From<&SizingNote> for Note {
                 "taken-as-exponential",
                 format!(
                     "the formula of a bounded queue knows exponential service times only: of these (SCV {}) just the mean \
-                     counts",
-                    human::significant(*scv, 3)
+                     counts, and {}",
+                    human::significant(*scv, 3),
+                    if *scv > 1.0 { "more is lost than it says" } else { "less may be lost than it says" }
                 ),
             )
             .with_hint("whsize simulate takes their law, with the same --patience and --queue-limit"),

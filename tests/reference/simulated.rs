@@ -5,7 +5,7 @@ use crate::long::{gaps, services};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt::Write as _;
 use std::path::Path;
-use whsize::queueing::ServiceLaw;
+use whsize::queueing::{Bounds, Pool, ServiceLaw, WaitModel};
 use whsize::simulate::{Arrivals, Horizon, Run, Scenario, simulate};
 use whsize::sizing::{ArrivalProcess, Basis, Demand, PoolSize, Question, ServiceTime};
 use whsize::units::{ArrivalRate, Seconds};
@@ -234,6 +234,33 @@ pub(crate) fn sections() -> String {
             row.wait,
             100.0 * row.half_width,
             percent(row.error())
+        ));
+    }
+    line("\n## Patience and bounded queues with other service times, by simulation\n");
+    line(
+        "The formulas take the service time as exponential; lognormal and constant service with a mean of 1 s is simulated here.",
+    );
+    line("Without a place to wait the law does not matter.\n");
+    line("| bound | SCV | N | rate | W simulated | W | lost, simulated | lost |");
+    line("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for row in records("bounded.csv") {
+        let number = |at: usize| row[at].parse::<f64>().ok();
+        let (workers, rate) = (number(3).unwrap(), number(4).unwrap());
+        let (wait, lost) = (number(5).unwrap(), number(6).unwrap());
+        let pool = Pool { workers: workers as u64, load: rate, slack: workers - rate, service_mean_s: 1.0 };
+        let bounds = Bounds::of(number(0), number(1).map(|places| places as u64));
+        let found = WaitModel::textbook().bounded(bounds).waiting(&pool).unwrap();
+        let bound = match number(0) {
+            Some(patience) => format!("patience {patience} s"),
+            None => format!("{} places", &row[1]),
+        };
+        line(&format!(
+            "| {bound} | {} | {workers} | {rate} | {:.1} ms | {} | {:.2}% | {} |",
+            &row[2],
+            1e3 * wait,
+            percent(found.mean_s() / wait - 1.0),
+            100.0 * lost,
+            percent(found.lost_share() / lost - 1.0)
         ));
     }
     line("\n## Refined by simulation\n");
