@@ -6,6 +6,9 @@ use crate::queueing::{Pool, ServiceShape};
 /// Above this SCV the law of rare long services matters as much as its moments.
 const WIDE_SCV: f64 = 5.0;
 
+/// Above this SCV a lognormal tail waits a third as long as the mixture that stands in for it.
+const VERY_WIDE_SCV: f64 = 20.0;
+
 /// Above this SCV a wait cannot be told from two moments: laws that share them differ by half and more.
 const MOST_SCV_OF_TWO_MOMENTS: f64 = 10.0;
 
@@ -13,7 +16,7 @@ const MOST_SCV_OF_TWO_MOMENTS: f64 = 10.0;
 const MANY_BATCHES: f64 = 1_000.0;
 
 /// The times between arrivals whose waits are tabulated: their SCV, that of the service, and how busy the pool is.
-const TABULATED_ARRIVALS: std::ops::RangeInclusive<f64> = 0.25..=4.0;
+const TABULATED_ARRIVALS: std::ops::RangeInclusive<f64> = 0.25..=10.0;
 const TABULATED_SERVICE: f64 = 4.0;
 const TABULATED_UTILISATION: f64 = 0.7;
 const TABULATED_SLACK: f64 = 1.2;
@@ -29,7 +32,8 @@ pub(super) fn known_error(demand: &Demand, model: Model, pool: &Pool) -> Option<
         Model::TwoMoments => Some([-0.05, 0.05]),
         Model::ThreeMoments if !demand.shape().is_within_reach() => None,
         Model::ThreeMoments if measured && scv <= WIDE_SCV => Some([-0.15, 0.15]),
-        Model::ThreeMoments if measured => Some([-0.15, 0.6]),
+        Model::ThreeMoments if measured && scv <= VERY_WIDE_SCV => Some([-0.15, 0.6]),
+        Model::ThreeMoments if measured => Some([-0.15, 2.1]),
         Model::ThreeMoments if scv <= MOST_SCV_OF_TWO_MOMENTS => Some([-0.1, 0.5]),
         Model::ThreeMoments => None,
         Model::Batches if !demand.wait_model().solves_batches(pool) => {
@@ -58,5 +62,5 @@ fn other_arrivals(demand: &Demand, pool: &Pool) -> Option<[f64; 2]> {
         && pool.utilisation() >= TABULATED_UTILISATION
         && pool.slack <= TABULATED_SLACK * pool.load.sqrt();
     // Two streams that are both nearly regular hardly meet, and peakedness sees too much of them.
-    tabulated.then_some(if scv < 1.0 { [-0.05, 0.3] } else { [-0.05, 0.15] })
+    tabulated.then_some(if scv < 1.0 { [-0.05, 0.75] } else { [-0.05, 0.4] })
 }
