@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod bounded;
+#[allow(clippy::print_stdout, reason = "a run of hours says how far it is")]
 mod long;
 mod simulated;
 
