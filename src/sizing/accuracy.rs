@@ -38,7 +38,7 @@ pub(super) fn known_error(demand: &Demand, model: Model, pool: &Pool) -> Option<
         Model::ThreeMoments => None,
         Model::Batches if !demand.wait_model().solves_batches(pool) => {
             let many = pool.load >= MANY_BATCHES * demand.arrivals.dispersion();
-            (many && demand.shape() == ServiceShape::EXPONENTIAL).then_some([-0.04, 0.04])
+            (many && demand.shape() == ServiceShape::EXPONENTIAL).then_some([-0.05, 0.05])
         }
         Model::Batches if demand.shape() == ServiceShape::EXPONENTIAL => Some([0.0, 0.0]),
         Model::Batches if scv <= WIDE_SCV => Some([-0.15, 0.15]),
