@@ -78,6 +78,11 @@ impl Sweep {
         if rest.iter().filter_map(text).any(|argument| argument.split('=').next() == Some(FLAG)) {
             bail!("{FLAG} is given twice; one option can be swept at a time");
         }
+        if reads_standard_input(&rest) {
+            bail!(
+                "standard input can be read once, and a sweep reads it for every value; save it to a file first"
+            );
+        }
         let values = values(range).with_context(|| format!("{FLAG} {typed}"))?;
         Ok(Some(Sweep { option, values, rest }))
     }
@@ -93,6 +98,13 @@ impl Sweep {
         line.push(format!("--{}={value}", self.option).into());
         line
     }
+}
+
+/// Whether an argument stands for standard input.
+fn reads_standard_input(arguments: &[OsString]) -> bool {
+    arguments
+        .iter()
+        .any(|argument| argument == "-" || argument.to_str().is_some_and(|text| text.ends_with("=-")))
 }
 
 /// The values of `500:1500:100` or `500,900,1500`.
@@ -184,6 +196,8 @@ mod tests {
             "whsize size --rate 3 --sweep rate=1:3:1",
             "whsize size --rate=3 --sweep rate=1:3:1",
             "whsize size --sweep rate=1:3:1 --sweep mean=1:2:1",
+            "whsize size --profile - --sweep rate=1:3:1",
+            "whsize size --profile=- --sweep rate=1:3:1",
             "whsize size --sweep",
             "whsize size --sweep rate",
             "whsize size --sweep =1:2:1",
