@@ -146,7 +146,10 @@ impl<T: Additive> AlignedBins<T> {
         let power_of_two = self.width_s > 0 && (self.width_s as u64).is_power_of_two();
         // A start beyond the range of 64-bit nanoseconds is not a time that could have been read.
         let reach = i64::MAX / 1_000_000_000 / self.width_s.max(1) + 1;
-        power_of_two && self.width_s <= WIDEST_S && self.bins.len() <= limit && self.first.abs() <= reach
+        power_of_two
+            && self.width_s <= WIDEST_S
+            && self.bins.len() <= limit
+            && self.first.unsigned_abs() <= reach as u64
     }
 }
 
@@ -169,6 +172,15 @@ mod tests {
         assert_eq!(bins.width_s(), 2);
         assert_eq!(bins.iter().collect::<Vec<_>>(), [(4, &1), (6, &2), (8, &2)]);
         assert_eq!(of(&[-1, 0], 2).iter().collect::<Vec<_>>(), [(-1, &1), (0, &1)]);
+    }
+
+    #[test]
+    fn bins_that_start_beyond_time_are_not_sound() {
+        for first in [i64::MAX, i64::MIN, i64::MAX / 1_000_000_000 + 2] {
+            let bins = AlignedBins { first, ..of(&[5], 3) };
+            assert!(!bins.is_sound(3), "{first}");
+        }
+        assert!(of(&[5], 3).is_sound(3));
     }
 
     proptest! {

@@ -98,6 +98,9 @@ impl ArrivalProfile {
     }
 
     /// The exact mean rate: intervals over the time observed. `None` if all arrivals have one time stamp.
+    ///
+    /// That holds for coarse stamps as well: a recording begins and ends anywhere within a second, so the difference
+    /// of two stamps is on average that of the true times.
     #[must_use]
     pub fn mean_rate(&self) -> Option<ArrivalRate> {
         let intervals = u128::from(self.intervals).checked_mul(SECOND_NS as u128)?;
@@ -211,14 +214,15 @@ impl ArrivalProfile {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let span = i128::from(self.last_ns) - i128::from(self.first_ns);
-        let counted = self.counts.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+        // Only sound bins have a start that can be computed.
+        let counted = || self.counts.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
         self.count > 0
             && span >= 0
             && self.observed_ns <= span.unsigned_abs()
             && self.busiest.window_s > 0
             && self.busiest.count <= self.count
             && self.counts.is_sound(MOST_RATE_BINS)
-            && counted == self.count
+            && counted() == self.count
             && self.gaps.is_none_or(|gaps| gaps.is_sound())
     }
 }

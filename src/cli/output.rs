@@ -134,7 +134,9 @@ impl Output {
         let mut err = anstream::AutoStream::new(io::stderr().lock(), self.choice());
         let style = anstyle::AnsiColor::Red.on_default().bold();
         // Nobody is left to tell if standard error is closed as well.
-        let _ = writeln!(err, "{style}error:{style:#} {error:#}");
+        let message = format!("{error:#}");
+        let lines: Vec<_> = message.split('\n').map(report::printable).collect();
+        let _ = writeln!(err, "{style}error:{style:#} {}", lines.join("\n"));
     }
 
     /// Whether formulas are wanted as well.
@@ -177,7 +179,7 @@ impl Output {
         let hint = note.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let mut err = anstream::AutoStream::new(io::stderr().lock(), self.choice());
         // A closed standard error is no reason to fail.
-        let _ = writeln!(err, "{label}: {}{hint}", note.message);
+        let _ = writeln!(err, "{label}: {}", report::printable(&format!("{}{hint}", note.message)));
     }
 
     fn choice(&self) -> anstream::ColorChoice {

@@ -80,7 +80,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = Seconds::parse_positive, requires = "first_attempt_rate", conflicts_with = "rate",
           help_heading = "Traffic")]
     failure_mean: Option<Seconds>,
-    /// Other traffic to size for as well, such as name=outage,rate=2400,mean=3.1
+    /// Other traffic to size for as well, such as name=outage,rate=2400,mean=3.1; its rate counts all attempts
     #[arg(long, value_name = "NAME,RATE,MEAN", value_parser = surge, help_heading = "Traffic")]
     surge: Vec<Surge>,
     #[command(flatten, next_help_heading = "Traffic")]

@@ -3,7 +3,7 @@
 use super::error::{IngestError, IngestErrorKind};
 use super::metrics::Store;
 use super::notice::IngestNotice;
-use super::options::{Correction, Options, whole_ns};
+use super::options::{CORRECTING, Correction, Flag, OF_TABLES, Options, SELECTING, whole_ns};
 use super::skipped::{Place, Skipped};
 use super::watch::Watch;
 use crate::profile::{
@@ -215,7 +215,8 @@ impl Collector {
         place: impl FnOnce() -> Place,
     ) -> Result<(), IngestError> {
         self.skipped.add(reason, rows, place);
-        if self.rows >= HOPELESS_ROWS && self.skipped.rows() >= self.rows {
+        let (bad, all) = (self.skipped.rows(), self.rows);
+        if all >= HOPELESS_ROWS && bad >= all && !self.options.max_bad_rows.allows(bad, all) {
             return Err(self.too_many_bad_rows());
         }
         Ok(())
@@ -236,13 +237,13 @@ impl Collector {
 
     /// Adds a saved profile.
     pub(super) fn profile(&mut self, file: &str, profile: ServiceProfile) -> Result<(), IngestError> {
-        if self.options.correction.is_some() {
-            let reason = "a saved profile cannot be corrected for overhead or endpoint share";
-            return Err(IngestError::new(IngestErrorKind::Options, file, reason)
-                .remedy("correct where the attempts themselves are read"));
-        }
+        let whole = "a saved profile: give it where the attempts themselves are read";
+        self.options.refuse(file, whole, &[SELECTING, CORRECTING])?;
         match &mut self.merged {
-            Some(merged) => merged.merge(&profile).map_err(|_| too_large(file))?,
+            Some(merged) => {
+                self.notices.extend(incomplete(merged, &profile));
+                merged.merge(&profile).map_err(|_| too_large(file))?;
+            }
             None => self.merged = Some(profile),
         }
         Ok(())
@@ -275,10 +276,17 @@ impl Collector {
         let recorded = self.recorder.finish(self.source.unwrap_or_default());
         let profile = match (recorded, self.merged) {
             (Some(mut recorded), Some(merged)) => {
+                self.notices.extend(incomplete(&recorded, &merged));
                 recorded.merge(&merged).map_err(|_| too_large(files))?;
                 recorded
             }
-            (Some(profile), None) | (None, Some(profile)) => profile,
+            (Some(profile), None) => profile,
+            (None, Some(profile)) => {
+                // Beside tables these say how the tables are read.
+                let of_tables: [&[Flag]; 2] = [&[Flag::Column, Flag::Unit, Flag::GroupBy], OF_TABLES];
+                self.options.refuse(files, "saved profiles alone", &of_tables)?;
+                profile
+            }
             (None, None) => return Err(nothing(files, self.rows, self.filtered)),
         };
         if count > 0 && failures == count && profile.failures() == profile.count() {
@@ -303,6 +311,13 @@ pub(super) struct Rest {
     pub(super) rows: u64,
     pub(super) filtered: u64,
     pub(super) notices: Vec<IngestNotice>,
+}
+
+/// What there is to say where one of two profiles counts groups together and the other may name them.
+fn incomplete(one: &ServiceProfile, other: &ServiceProfile) -> Option<IngestNotice> {
+    let joined = |profile: &ServiceProfile| profile.groups().others().count() > 0;
+    let named = |profile: &ServiceProfile| !profile.groups().in_order().is_empty();
+    (joined(one) && named(other) || joined(other) && named(one)).then_some(IngestNotice::GroupsIncomplete)
 }
 
 /// Why the counts of a histogram cannot be used, and what to do about it.

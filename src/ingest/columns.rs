@@ -34,12 +34,28 @@ pub(super) struct Columns {
     pub(super) phases: Vec<PhaseColumn>,
     /// The column that says of which phase a row is.
     pub(super) labels: Option<PhaseLabels>,
+    /// Columns that are left out, as their cells are not what their names say.
+    pub(super) unread: Vec<Unread>,
     pub(super) filters: Vec<Filter>,
     /// How many fields a record has.
     pub(super) width: usize,
     pub(super) known: Option<&'static Known>,
     /// Of which format each line was before it became a record: then places within records say nothing.
     pub(super) lines: Option<&'static str>,
+}
+
+/// What a column is by its name that cannot be read for arrivals.
+const A_TIME_STAMP: &str = "a time stamp";
+
+/// A column whose cells are not what its name says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unread {
+    /// Its name, or its number.
+    pub(super) name: String,
+    /// What it is by its name.
+    pub(super) meaning: &'static str,
+    /// One of its cells.
+    pub(super) example: String,
 }
 
 /// A filter on one column.
@@ -259,7 +275,7 @@ impl Finder<'_> {
                 }
             }
         }
-        if let Some(counts) = self.count_beside_a_value() {
+        if let Some(counts) = self.count_beside_a_value()? {
             return Ok(1 - counts);
         }
         let is_statistic = |name: &str| {
@@ -295,10 +311,50 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether every cell of a column, as far as was looked, is a whole number.
-    fn is_whole(&self, column: usize) -> bool {
-        let mut cells = self.sample.iter().filter_map(|record| record.get(column)).peekable();
-        cells.peek().is_some() && cells.all(|cell| super::rows::whole(cell.as_bytes()).is_some())
+    /// The cells of a column that hold something, as far as was looked.
+    fn cells(&self, column: usize) -> impl Iterator<Item = &[u8]> {
+        let all = self.sample.iter().filter_map(move |record| record.get(column));
+        all.map(|cell| duration::trim(cell.as_bytes())).filter(|cell| !duration::is_missing(cell))
+    }
+
+    /// Whether most cells of a column are what it is by its name; else one that is not, if there is any.
+    fn mostly(&self, column: usize, reads: impl Fn(&[u8]) -> bool) -> Result<(), Option<String>> {
+        let (mut good, mut bad, mut example) = (0usize, 0usize, None);
+        for cell in self.cells(column) {
+            if reads(cell) {
+                good += 1;
+            } else {
+                bad += 1;
+                example.get_or_insert_with(|| super::skipped::shown(cell));
+            }
+        }
+        if good > 0 && good >= bad { Ok(()) } else { Err(example) }
+    }
+
+    /// Whether a column named as a count holds whole numbers; where it holds other numbers as well, somebody has to
+    /// say what it is.
+    fn is_whole(&self, column: usize) -> Result<bool, IngestError> {
+        let cells = || self.sample.iter().filter_map(|record| record.get(column));
+        let bad = cells().find(|cell| super::rows::whole(cell.as_bytes()).is_none());
+        let Some(bad) = bad else { return Ok(cells().next().is_some()) };
+        let whole = |cell: &String| super::rows::whole(cell.as_bytes()).is_some();
+        // "1,000", 1e3, -1, 1.5: numbers that nobody may take for one attempt unasked.
+        let number = |cell: &String| {
+            let digits = cell.trim().trim_start_matches(['-', '+']);
+            digits.starts_with(|letter: char| letter.is_ascii_digit())
+                && digits.chars().all(|letter| letter.is_ascii_digit() || " ,.'_eE+-".contains(letter))
+        };
+        if !cells().any(whole) && !number(bad) {
+            return Ok(false);
+        }
+        let (name, bad) = (self.show(column), super::skipped::shown(bad.as_bytes()));
+        let reason = format!(
+            "column \"{name}\" may say how many attempts a row stands for, and its \"{bad}\" is no whole number"
+        );
+        Err(self.error(IngestErrorKind::Column, reason).remedy(format!(
+            "write it as one; --count-column \"{name}\" skips such rows, and --count-column {NO_COUNT} takes each \
+             row as one attempt"
+        )))
     }
 
     /// Whether a column numbers its rows: each number is one more than that before.
@@ -309,21 +365,26 @@ impl Finder<'_> {
     }
 
     /// The column that counts in a table of two, of which the other is the value.
-    fn count_beside_a_value(&self) -> Option<usize> {
+    fn count_beside_a_value(&self) -> Result<Option<usize>, IngestError> {
         let named = || self.by_names(COUNT_NAMES).or_else(|| self.by_names(COUNT_NAMES_BESIDE_A_VALUE));
-        let found = (self.width == 2).then(named).flatten();
-        found.filter(|column| self.is_whole(*column) && !self.is_numbering(*column))
+        match (self.width == 2).then(named).flatten() {
+            Some(column) if self.is_whole(column)? && !self.is_numbering(column) => Ok(Some(column)),
+            _ => Ok(None),
+        }
     }
 
     /// The column that says how many attempts a row stands for, if one is there to be found. Where a row may as well be
     /// one attempt, somebody has to say which it is.
     fn count(&self, duration: usize, stamped: bool) -> Result<Option<usize>, IngestError> {
-        let beside = self.count_beside_a_value().filter(|column| *column != duration);
+        let beside = self.count_beside_a_value()?.filter(|column| *column != duration);
         if beside.is_some() {
             return Ok(beside);
         }
-        let named = self.by_names(COUNT_NAMES).filter(|column| *column != duration && self.is_whole(*column));
-        let Some(column) = named.filter(|column| !self.is_numbering(*column)) else { return Ok(None) };
+        let named = self.by_names(COUNT_NAMES).filter(|column| *column != duration);
+        let Some(column) = named else { return Ok(None) };
+        if !self.is_whole(column)? || self.is_numbering(column) {
+            return Ok(None);
+        }
         // In a table of distinct durations, none comes twice within its groups; in a log, most rows count one.
         let mut rows: Vec<Vec<&String>> = self
             .sample
@@ -362,7 +423,13 @@ impl Finder<'_> {
     }
 
     /// Columns with the durations of phases: named so, and holding durations. One alone is only believed with a unit.
-    fn phases(&self, unit: Option<Unit>, decimal: Decimal, taken: &[usize]) -> Vec<PhaseColumn> {
+    fn phases(
+        &self,
+        unit: Option<Unit>,
+        decimal: Decimal,
+        taken: &[usize],
+        unread: &mut Vec<Unread>,
+    ) -> Vec<PhaseColumn> {
         let mut found: Vec<PhaseColumn> = Vec::new();
         let mut sure = false;
         for (column, name) in
@@ -371,16 +438,15 @@ impl Finder<'_> {
             let Some(phase) = phase_of(name) else { continue };
             let named = normalised(name).1;
             let unit = named.or(unit);
-            let cells =
-                self.sample.iter().filter_map(|record| record.get(column)).map(|cell| cell.as_bytes());
-            let (mut any, mut all) = (false, true);
-            for cell in cells.filter(|cell| !duration::is_missing(duration::trim(cell))) {
-                any = true;
-                all &= duration::parse(cell, unit, decimal).is_ok();
-            }
-            if any && all && found.iter().all(|other| other.phase != phase) {
-                sure |= named.is_some();
-                found.push(PhaseColumn { column, phase, unit });
+            match self.mostly(column, |cell| duration::parse(cell, unit, decimal).is_ok()) {
+                Ok(()) if found.iter().all(|other| other.phase != phase) => {
+                    sure |= named.is_some();
+                    found.push(PhaseColumn { column, phase, unit });
+                }
+                Err(Some(example)) if named.is_some() => {
+                    unread.push(Unread { name: name.clone(), meaning: "the duration of a phase", example });
+                }
+                _ => {}
             }
         }
         if sure || found.len() > 1 { found } else { Vec::new() }
@@ -399,16 +465,22 @@ impl Finder<'_> {
     }
 
     /// A time stamp's column by its name, if what it holds are times of day.
-    fn timestamp(&self) -> Option<usize> {
+    fn timestamp(&self, unread: &mut Vec<Unread>) -> Option<usize> {
         /// Earlier numbers are times since some start, or no times at all.
         const YEAR_1980_NS: i64 = 315_532_800_000_000_000;
-        self.by_names(TIMESTAMP_NAMES).filter(|column| {
-            let mut cells = self.sample.iter().filter_map(|record| record.get(*column));
-            cells
-                .find(|cell| !duration::is_missing(cell.trim().as_bytes()))
-                .and_then(|cell| timestamp::parse(cell.as_bytes()).ok())
-                .is_some_and(|at| at.ns > YEAR_1980_NS)
-        })
+        let column = self.by_names(TIMESTAMP_NAMES)?;
+        let read = |cell: &[u8]| timestamp::parse(cell).is_ok_and(|at| at.ns > YEAR_1980_NS);
+        match self.mostly(column, read) {
+            Ok(()) => Some(column),
+            Err(example) => {
+                // Times since a start and durations may go by such a name; a date that cannot be read is worth a word.
+                let dated = |cell: &String| cell.contains(['/', ':']) || cell.matches('-').count() > 1;
+                let example = example.filter(|cell| dated(cell));
+                let name = self.show(column);
+                unread.extend(example.map(|example| Unread { name, meaning: A_TIME_STAMP, example }));
+                None
+            }
+        }
     }
 }
 
@@ -436,10 +508,11 @@ impl Columns {
             (None, Some(known)) => Some(known.unit),
             (None, None) => finder.unit(duration, decimal)?,
         };
+        let mut unread = Vec::new();
         let timestamp = match (&options.timestamp_column, known) {
             (Some(name), _) => Some(own(name)?),
             (None, Some(known)) => known.timestamp.map(own).transpose()?,
-            (None, None) => finder.timestamp(),
+            (None, None) => finder.timestamp(&mut unread),
         };
         let outcomes: Vec<(usize, Outcome)> = match known {
             Some(known) => {
@@ -484,7 +557,7 @@ impl Columns {
                 };
                 known.phases.iter().filter_map(of).collect()
             }
-            None => finder.phases(unit, decimal, &taken),
+            None => finder.phases(unit, decimal, &taken, &mut unread),
         };
         let mut filters = Vec::new();
         for filter in &options.filters {
@@ -492,7 +565,11 @@ impl Columns {
             filters.push(Filter { column, value: filter.value.clone(), negated: filter.negated });
         }
         if (options.since_ns.is_some() || options.until_ns.is_some()) && timestamp.is_none() {
-            let reason = "it has no column of time stamps, which --since and --until need".to_owned();
+            let mut reason = "it has no column of time stamps, which --since and --until need".to_owned();
+            if let Some(Unread { name, example, .. }) = unread.iter().find(|it| it.meaning == A_TIME_STAMP) {
+                reason =
+                    format!("most of its column \"{name}\" cannot be read as time stamps: \"{example}\"");
+            }
             return Err(finder
                 .error(IngestErrorKind::Column, reason)
                 .remedy("name it with --timestamp-column"));
@@ -516,6 +593,7 @@ impl Columns {
             groups,
             phases,
             labels,
+            unread,
             filters,
             width,
             known,

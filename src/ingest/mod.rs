@@ -67,6 +67,8 @@ pub struct Ingested {
     pub skipped: Skipped,
     /// Remarks for the reader, the most important first.
     pub notices: Vec<IngestNotice>,
+    /// Request timeouts whose effect is asked for, in nanoseconds, shortest first.
+    pub timeouts_ns: Vec<u64>,
 }
 
 /// Reads files, or standard input for [`STDIN`], into one profile.
@@ -144,6 +146,8 @@ fn read_profile(input: Input, collector: &mut Collector) -> Result<(), IngestErr
 
 fn finish(mut collector: Collector, name: &str) -> Result<Ingested, IngestError> {
     std::mem::take(&mut collector.metrics).finish(&mut collector)?;
+    let asked = !collector.options.caps.is_empty();
+    let mut timeouts_ns = collector.options.caps_ns();
     let (profile, rest) = collector.finish(name)?;
     let mut notices = rest.notices;
     if rest.skipped.rows() > 0 {
@@ -151,5 +155,12 @@ fn finish(mut collector: Collector, name: &str) -> Result<Ingested, IngestError>
     }
     notices.extend(notice::of_profile(&profile));
     notices.dedup();
-    Ok(Ingested { profile, rows: rest.rows, filtered: rest.filtered, skipped: rest.skipped, notices })
+    // Of a saved profile, those that were counted when it was made are the exact ones.
+    if !asked && profile.caps_ns().next().is_some() {
+        timeouts_ns = profile.caps_ns().collect();
+    }
+    timeouts_ns.sort_unstable();
+    timeouts_ns.dedup();
+    let collect::Rest { skipped, rows, filtered, .. } = rest;
+    Ok(Ingested { profile, rows, filtered, skipped, notices, timeouts_ns })
 }

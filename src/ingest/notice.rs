@@ -2,7 +2,7 @@
 
 use super::skipped::Skipped;
 use crate::notice::Note;
-use crate::profile::{MOST_GROUPS, Phase, SavedNotice, ServiceProfile};
+use crate::profile::{Phase, PhaseForm, SavedNotice, ServiceProfile};
 use crate::units::human;
 
 /// A remark on what was read. The text is made in [`IngestNotice::note`] alone.
@@ -90,8 +90,32 @@ pub enum IngestNotice {
     },
     /// More groups than are told apart.
     GroupsJoined {
+        /// How many are.
+        groups: usize,
         /// Attempts that were counted with the others.
         attempts: u64,
+        /// Their share of the time for which workers were held.
+        share: f64,
+    },
+    /// A group may be in part among the others of one of the profiles that were added.
+    GroupsIncomplete,
+    /// Phases came in forms that cannot be added.
+    PhasesMixed,
+    /// Phases are known of some attempts only.
+    PhasesOfSome {
+        /// Of how many, at most.
+        attempts: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// A column's name says what it is, and its cells cannot be read as that.
+    ColumnUnread {
+        /// Its name.
+        column: String,
+        /// What it is by its name.
+        meaning: &'static str,
+        /// A cell.
+        example: String,
     },
     /// The recording is too short to have seen a whole week.
     ShortSpan {
@@ -191,8 +215,11 @@ pub(super) fn of_profile(profile: &ServiceProfile) -> Vec<IngestNotice> {
     if let Some(quantile) = unsupported {
         notices.push(IngestNotice::UnsupportedQuantile { quantile: *quantile, count: profile.count() });
     }
-    if profile.groups().others().count() > 0 {
-        notices.push(IngestNotice::GroupsJoined { attempts: profile.groups().others().count() });
+    let others = profile.groups().others();
+    if others.count() > 0 {
+        let share = others.moments().sum_ns() as f64 / profile.times().moments().sum_ns().max(1) as f64;
+        let groups = profile.groups().in_order().len();
+        notices.push(IngestNotice::GroupsJoined { groups, attempts: others.count(), share });
     }
     if let Some(arrivals) = profile.arrivals() {
         if arrivals.span_s() > LONGEST_SPAN_S {
@@ -218,6 +245,16 @@ fn of_phases(profile: &ServiceProfile) -> Vec<IngestNotice> {
     if let Some(of_phases) = super::summary::OfPhases::of(profile.times()) {
         let super::summary::OfPhases { attempts, mean_s } = of_phases;
         notices.push(IngestNotice::RowsArePhases { attempts, mean_s });
+    }
+    let (phases, count) = (profile.times().phases(), profile.count());
+    if phases.are_mixed() {
+        notices.push(IngestNotice::PhasesMixed);
+    }
+    let attempts = phases.most_rows();
+    let each = phases.form().is_some_and(|form| form != PhaseForm::InsteadOfAttempts);
+    // A few attempts may have failed before their first phase.
+    if each && (attempts as f64) < 0.9 * count as f64 {
+        notices.push(IngestNotice::PhasesOfSome { attempts, count });
     }
     let shares = profile.times().phase_summaries();
     let share = |phases: &[Phase]| {
@@ -335,19 +372,44 @@ impl IngestNotice {
             IngestNotice::UnsupportedQuantile { quantile, count } => Note::info(
                 "few-attempts",
                 format!(
-                    "{} do not support quantiles from p{} on (fewer than ten lie beyond)",
+                    "{} {} not support quantiles from p{} on (fewer than ten lie beyond)",
                     human::counted(*count, "attempt"),
+                    human::verb(*count, "does", "do"),
                     human::significant(quantile * 100.0, 4)
                 ),
             ),
-            IngestNotice::GroupsJoined { attempts } => Note::warning(
+            IngestNotice::GroupsJoined { groups, attempts, share } => Note::warning(
                 "groups-joined",
                 format!(
-                    "{} of further groups are shown together as others",
+                    "{groups} groups are told apart, those that were met first or that a saved profile had room for; the others hold {} of the busy time ({})",
+                    human::percent(*share),
                     human::counted(*attempts, "attempt")
                 ),
             )
-            .with_hint(format!("group by a column with fewer values ({MOST_GROUPS} are told apart), or select with --where")),
+            .with_hint("group by a column with fewer values, or select with --where"),
+            IngestNotice::GroupsIncomplete => Note::warning(
+                "groups-incomplete",
+                "one input counts some groups together as others: a group of another input may be among them, and its counts too low",
+            )
+            .with_hint("read the attempts of both in one go, or group by a column with fewer values"),
+            IngestNotice::PhasesMixed => Note::warning(
+                "phases-mixed",
+                "phases came beside attempts in one input and by themselves in another: they cannot be added, and are left out",
+            )
+            .with_hint("read these inputs apart"),
+            IngestNotice::PhasesOfSome { attempts, count } => Note::warning(
+                "phases-of-some",
+                format!(
+                    "phases are known of at most {} of {}; their shares are of the time of all",
+                    human::count(*attempts),
+                    human::counted(*count, "attempt")
+                ),
+            )
+            .with_hint("read the input that has them by itself"),
+            IngestNotice::ColumnUnread { column, meaning, example } => Note::warning(
+                "column-not-read",
+                format!("\"{column}\" is named as {meaning}, and is left out: its \"{example}\" is none"),
+            ),
             IngestNotice::ShortSpan { span_s } => Note::info(
                 "span-shorter-than-a-week",
                 format!("the time stamps span {}: the busiest minute of a week may be busier", human::duration(*span_s)),

@@ -169,36 +169,17 @@ impl Options {
         self.since_ns.is_none_or(|since| at_ns >= since) && self.until_ns.is_none_or(|until| at_ns < until)
     }
 
-    /// Refuses options that only tables have, so that none is ignored in silence.
-    pub(super) fn refuse_table_options(&self, file: &str, why: &str) -> Result<(), IngestError> {
-        if self.column.is_some() {
-            return Err(not_for(file, "--column", why));
-        }
-        self.refuse_but_column(file, why)
+    /// Whether attempts are chosen by the time at which they began.
+    pub(super) fn selects_by_time(&self) -> bool {
+        self.since_ns.or(self.until_ns).is_some()
     }
 
-    /// Refuses what only tables with delimiters have.
-    pub(super) fn refuse_for_lines(&self, file: &str) -> Result<(), IngestError> {
-        let given = [("--delimiter", self.delimiter.is_some()), ("--no-header", self.no_header)];
-        match given.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((flag, _)) => Err(not_for(file, flag, "these are lines with named fields")),
-        }
-    }
-
-    /// The same where a column may be named.
-    pub(super) fn refuse_but_column(&self, file: &str, why: &str) -> Result<(), IngestError> {
-        let given = [
-            ("--count-column", self.count_column.is_some()),
-            ("--timestamp-column", self.timestamp_column.is_some()),
-            ("--delimiter", self.delimiter.is_some()),
-            ("--no-header", self.no_header),
-            ("--decimal", self.decimal.is_some()),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((flag, _)) => Err(not_for(file, flag, why)),
-        }
+    /// Refuses options that an input has nothing for, so that none is ignored in silence.
+    pub(super) fn refuse(&self, file: &str, input: &str, flags: &[&[Flag]]) -> Result<(), IngestError> {
+        let Some(flag) = flags.concat().into_iter().find(|flag| flag.is_given(self)) else { return Ok(()) };
+        let reason = format!("{} does not apply to {input}", flag.name());
+        Err(IngestError::new(IngestErrorKind::Options, file, reason)
+            .remedy(format!("leave out {}", flag.name())))
     }
 
     /// The timeouts whose effect is counted, in nanoseconds.
@@ -212,9 +193,70 @@ impl Options {
     }
 }
 
-fn not_for(file: &str, flag: &str, why: &str) -> IngestError {
-    IngestError::new(IngestErrorKind::Options, file, format!("{flag} is for tables, and {why}"))
-        .remedy(format!("leave out {flag}"))
+/// An option that not every input has something for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flag {
+    Column,
+    Unit,
+    CountColumn,
+    TimestampColumn,
+    GroupBy,
+    Where,
+    Delimiter,
+    NoHeader,
+    Decimal,
+    Since,
+    Until,
+    Overhead,
+    EndpointShare,
+}
+
+/// What says how a table is read.
+pub(super) const OF_TABLES: &[Flag] =
+    &[Flag::CountColumn, Flag::TimestampColumn, Flag::Delimiter, Flag::NoHeader, Flag::Decimal];
+
+/// What chooses among attempts.
+pub(super) const SELECTING: &[Flag] = &[Flag::Where, Flag::Since, Flag::Until];
+
+/// What makes service time of latency.
+pub(super) const CORRECTING: &[Flag] = &[Flag::Overhead, Flag::EndpointShare];
+
+impl Flag {
+    fn name(self) -> &'static str {
+        match self {
+            Flag::Column => "--column",
+            Flag::Unit => "--unit",
+            Flag::CountColumn => "--count-column",
+            Flag::TimestampColumn => "--timestamp-column",
+            Flag::GroupBy => "--group-by",
+            Flag::Where => "--where",
+            Flag::Delimiter => "--delimiter",
+            Flag::NoHeader => "--no-header",
+            Flag::Decimal => "--decimal",
+            Flag::Since => "--since",
+            Flag::Until => "--until",
+            Flag::Overhead => "--overhead",
+            Flag::EndpointShare => "--endpoint-share",
+        }
+    }
+
+    fn is_given(self, options: &Options) -> bool {
+        match self {
+            Flag::Column => options.column.is_some(),
+            Flag::Unit => options.unit.is_some(),
+            Flag::CountColumn => options.count_column.is_some(),
+            Flag::TimestampColumn => options.timestamp_column.is_some(),
+            Flag::GroupBy => !options.group_by.is_empty(),
+            Flag::Where => !options.filters.is_empty(),
+            Flag::Delimiter => options.delimiter.is_some(),
+            Flag::NoHeader => options.no_header,
+            Flag::Decimal => options.decimal.is_some(),
+            Flag::Since => options.since_ns.is_some(),
+            Flag::Until => options.until_ns.is_some(),
+            Flag::Overhead => matches!(options.correction, Some(Correction::Overhead(_))),
+            Flag::EndpointShare => matches!(options.correction, Some(Correction::EndpointShare(_))),
+        }
+    }
 }
 
 /// A duration in whole nanoseconds, rounded up.

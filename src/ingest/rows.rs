@@ -218,7 +218,7 @@ impl<'a> Rows<'a> {
                 self.zone_assumed |= at.zone_assumed;
                 Ok(Some(at.ns))
             }
-            Err(_) if !self.columns.timestamp_required && self.collector.options.since_ns.is_none() => {
+            Err(_) if !self.columns.timestamp_required && !self.collector.options.selects_by_time() => {
                 self.collector.unstamped += 1;
                 Ok(None)
             }

@@ -238,7 +238,7 @@ impl Summary {
             of_phases: OfPhases::of(times),
             groups: groups(profile),
             arrivals: profile.arrivals().map(ArrivalSummary::of),
-            cap_effect: caps(profile),
+            cap_effect: caps(profile, &ingested.timeouts_ns),
             source: SourceSummary::of(profile),
         }
     }
@@ -289,14 +289,14 @@ fn groups(profile: &ServiceProfile) -> Vec<GroupSummary> {
     named.chain((others.count() > 0).then(|| one(OTHERS, others))).collect()
 }
 
-fn caps(profile: &ServiceProfile) -> Vec<CapSummary> {
+fn caps(profile: &ServiceProfile, timeouts_ns: &[u64]) -> Vec<CapSummary> {
     let rate = profile.arrivals().and_then(ArrivalProfile::busiest_minute_rate);
     let smallest_stable =
         |rate: &ArrivalRate, mean: &Seconds| rate.offered_load(mean).floor().map(|load| load + 1);
-    profile
-        .caps_ns()
+    timeouts_ns
+        .iter()
         .map(|cap_ns| {
-            let effect = profile.cap_effect(cap_ns);
+            let effect = profile.cap_effect(*cap_ns);
             let saved = rate.as_ref().and_then(|rate| {
                 let now = smallest_stable(rate, &profile.mean())?;
                 Some(now - smallest_stable(rate, &effect.mean)?.min(now))

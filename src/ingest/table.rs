@@ -9,7 +9,7 @@ use super::logs::{self, Format};
 use super::notice::IngestNotice;
 use super::open::Input;
 use super::open::read_failed;
-use super::options::{InputFormat, Options};
+use super::options::{Flag, InputFormat, Options};
 use super::rows::Table;
 use crate::profile::Source;
 use std::io::Read;
@@ -34,7 +34,11 @@ pub(super) fn read_lines(
     format: Box<dyn Format>,
     collector: &mut Collector,
 ) -> Result<(), IngestError> {
-    collector.options.refuse_for_lines(&input.name)?;
+    collector.options.refuse(
+        &input.name,
+        "lines with named fields",
+        &[&[Flag::Delimiter, Flag::NoHeader]],
+    )?;
     let name = format.name();
     let made = logs::to_table(input, format)?;
     let mut dialect = Dialect::of_lines(&made, name);
@@ -93,6 +97,13 @@ fn announce(name: &str, columns: &Columns, collector: &mut Collector) {
     });
     if let Some(column) = columns.count_name.as_ref().filter(|_| columns.count_found) {
         collector.notices.push(IngestNotice::CountColumnFound { column: column.clone() });
+    }
+    for unread in &columns.unread {
+        collector.notices.push(IngestNotice::ColumnUnread {
+            column: unread.name.clone(),
+            meaning: unread.meaning,
+            example: unread.example.clone(),
+        });
     }
     let Some(known) = columns.known else { return };
     if collector.options.correction.is_none() {

@@ -165,6 +165,25 @@ mod tests {
     }
 
     #[test]
+    fn attempts_of_a_histogram_whose_buckets_are_single_values_are_cut_exactly() {
+        use crate::profile::{HistogramOf, ProfileRecorder, Range, Ranged, Reading, Source, Sum};
+        let mut recorder = ProfileRecorder::new(&[SECOND]);
+        let range = |ms: u64, count| Range { low_ns: ms * 1_000_000, high_ns: Some(ms * 1_000_000), count };
+        let ranged = Ranged {
+            ranges: vec![range(500, 3), range(1_500, 1)],
+            sum: Sum::Middles,
+            sum_squares_ns2: None,
+            reading: Reading::Lowest,
+            round_edges: false,
+        };
+        let histogram = HistogramOf { ranged: &ranged, failed: false, interval_ns: None, group: None };
+        recorder.add_histogram(&histogram).unwrap();
+        let cut = recorder.finish(Source::default()).unwrap().cap_effect(SECOND);
+        assert_eq!((cut.attempts_cut, cut.exact), (1, true));
+        assert_eq!(cut.mean, "0.625".parse().unwrap());
+    }
+
+    #[test]
     fn merging_keeps_the_caps_that_both_counted() {
         let mut a = CapCounts::new(&[5, 10]);
         let mut b = CapCounts::new(&[10, 15]);

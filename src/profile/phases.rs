@@ -100,13 +100,36 @@ pub struct Phases {
     /// Attempts of which is known whether they set up a connection, and those that did not.
     known: u64,
     reused: u64,
+    /// Whether they came in forms that cannot be added; nothing is kept of them then.
+    mixed: bool,
 }
 
 impl Phases {
+    /// Whether phases that came in this form can be added to those before; if not, all are dropped.
+    #[inline]
+    fn takes(&mut self, form: PhaseForm) -> bool {
+        if self.form != Some(form) {
+            if self.form.is_some() || self.mixed {
+                *self = Phases { mixed: true, ..Phases::default() };
+                return false;
+            }
+            self.form = Some(form);
+        }
+        true
+    }
+
+    /// Whether they were dropped, since some came as columns of attempts and others by themselves.
+    #[must_use]
+    pub fn are_mixed(&self) -> bool {
+        self.mixed
+    }
+
     /// Adds `weight` attempts with the durations of their phases, in nanoseconds.
     #[inline]
     pub fn add_attempt(&mut self, phases: &[(Phase, u64)], weight: u64) {
-        self.form.get_or_insert(PhaseForm::Columns);
+        if !self.takes(PhaseForm::Columns) {
+            return;
+        }
         let (mut known, mut set_up) = (false, false);
         for (phase, ns) in phases {
             self.add(*phase, *ns, weight);
@@ -124,16 +147,16 @@ impl Phases {
     /// Adds a phase that came by itself.
     #[inline]
     pub fn add_phase(&mut self, form: PhaseForm, phase: Phase, ns: u64) {
-        self.form.get_or_insert(form);
-        self.add(phase, ns, 1);
+        if self.takes(form) {
+            self.add(phase, ns, 1);
+        }
     }
 
     /// Adds phases that came by themselves.
     pub fn add_phases(&mut self, form: PhaseForm, phase: Phase, durations_ns: &[u64]) {
-        if durations_ns.is_empty() {
+        if durations_ns.is_empty() || !self.takes(form) {
             return;
         }
-        self.form.get_or_insert(form);
         let sum = &mut self.sums[phase as usize];
         sum.rows = sum.rows.saturating_add(durations_ns.len() as u64);
         let positive = durations_ns.iter().filter(|ns| **ns > 0).count();
@@ -152,7 +175,14 @@ impl Phases {
 
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Phases) {
-        self.form = self.form.or(other.form);
+        let takes = match other.form {
+            Some(form) => self.takes(form),
+            None => !other.mixed,
+        };
+        if !takes {
+            *self = Phases { mixed: true, ..Phases::default() };
+            return;
+        }
         for (mine, theirs) in self.sums.iter_mut().zip(&other.sums) {
             mine.rows = mine.rows.saturating_add(theirs.rows);
             mine.positive = mine.positive.saturating_add(theirs.positive);
@@ -174,6 +204,12 @@ impl Phases {
         self.form
     }
 
+    /// How often the phase was measured that was measured most often.
+    #[must_use]
+    pub fn most_rows(&self) -> u64 {
+        self.sums.iter().map(|sum| sum.rows).max().unwrap_or(0)
+    }
+
     /// The phases that were measured.
     pub fn measured(&self) -> impl Iterator<Item = (Phase, &PhaseSum)> {
         Phase::ALL.into_iter().zip(&self.sums).filter(|(_, sum)| sum.rows > 0)
@@ -187,7 +223,7 @@ impl Phases {
             return attempts;
         }
         match self.sums[Phase::Http as usize].rows {
-            0 => self.sums.iter().map(|sum| sum.rows).max().unwrap_or(0),
+            0 => self.most_rows(),
             requests => requests,
         }
     }
@@ -255,6 +291,23 @@ impl SavedPhases {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_that_came_in_two_forms_are_dropped_in_either_order() {
+        let (mut columns, mut rows) = (Phases::default(), Phases::default());
+        columns.add_attempt(&[(Phase::Connect, 5), (Phase::Http, 20)], 3);
+        rows.add_phase(PhaseForm::BesideAttempts, Phase::Connect, 7);
+        let joined = |first: &Phases, second: &Phases| {
+            let mut sum = *first;
+            sum.merge(second);
+            sum
+        };
+        assert_eq!(joined(&columns, &rows), joined(&rows, &columns));
+        let mixed = joined(&columns, &rows);
+        assert!(mixed.are_mixed() && mixed.is_empty() && mixed.reuse_ratio(4).is_none());
+        assert_eq!(joined(&mixed, &columns), mixed);
+        assert_eq!(joined(&Phases::default(), &columns), columns);
+    }
 
     #[test]
     fn a_connection_is_reused_where_nothing_was_set_up() {

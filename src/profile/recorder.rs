@@ -94,6 +94,8 @@ impl ProfileRecorder {
         if let Some(group) = group {
             self.groups.add_ranged(group, ranged, failed)?;
         }
+        // Where a range is wider than one value, what is counted here is not used: `caps::effect`.
+        ranged.ranges.iter().for_each(|range| self.caps.add(range.low_ns, range.count));
         if let Some((start_ns, end_ns)) = interval_ns {
             let after = self.times.moments();
             let count = after.count() - before.count();

@@ -21,6 +21,7 @@ mod markdown;
 mod only;
 pub mod pipeline;
 pub mod plan;
+mod printable;
 pub mod sandbox;
 pub mod schema;
 mod section;
@@ -44,6 +45,7 @@ pub use json::render as render_json;
 pub use junit::{JunitError, render as render_junit};
 pub use markdown::render as render_markdown;
 pub use only::{OnlyError, is_selectable, select};
+pub use printable::printable;
 pub use section::{Column, Section, Table};
 pub use table::{Style, render as render_table};
 

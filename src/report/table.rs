@@ -26,9 +26,10 @@ const SHOWN_FIRST: &str = ">";
 const ROW: &str = "\u{e000}";
 
 /// Renders a report for a person. The text carries ANSI styles; the stream that it is written to strips them
-/// where they do not belong.
+/// where they do not belong. No text of a file gets to steer the terminal.
 #[must_use]
 pub fn render(report: &Report, style: Style) -> String {
+    let report = &super::printable::report(report);
     let width = usize::from(style.width.clamp(40, 100));
     let mut out = String::new();
     paragraph(&mut out, &report.headline, width, BOLD);

@@ -73,22 +73,25 @@ impl TimedBlock {
 /// attempts is known, whole blocks of time are drawn, since attempts next to each other are alike (H. R. Künsch, "The
 /// jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
 ///
+/// Of a replicate three moments are known and of the sample every value, so that the sample's own answer may be that
+/// of a better model. The interval is what the replicates differ from the sample sized like them, around that answer,
+/// `workers`, which always lies within it.
+///
 /// `None` if a replicate is beyond what is answered at all.
 pub(super) fn workers_interval(
     demand: &Demand,
     objectives: &[Objective],
     sample: &Sample,
+    workers: u64,
 ) -> Option<[u64; 2]> {
-    let replicates = resampled(sample, demand.service.mean.get());
+    let mean = demand.service.mean.get();
     let third = demand.shape().third;
-    let mut loads = replicates
-        .into_iter()
-        .map(|(mean_s, scv)| {
-            // The shape of the tail is that of the whole sample: a third moment varies too much to be drawn.
-            let shape = ServiceShape { scv, third };
-            Some(Load::shaped(&replicate(demand, mean_s, scv)?, shape))
-        })
-        .collect::<Option<Vec<Load>>>()?;
+    // The shape of the tail is that of the whole sample: a third moment varies too much to be drawn.
+    let load = |(mean_s, scv): (f64, f64)| {
+        Some(Load::shaped(&replicate(demand, mean_s, scv)?, ServiceShape { scv, third }))
+    };
+    let mut loads = resampled(sample, mean).into_iter().map(load).collect::<Option<Vec<Load>>>()?;
+    let middle = load((mean, demand.service.scv))?.smallest_for_all(objectives);
     // The load orders the answers but for their variability; the rough answer orders them with it.
     loads.sort_by_cached_key(|load| load.roughly_smallest_for_all(objectives));
     let tail = (1.0 - sample.confidence.get()) / 2.0;
@@ -97,7 +100,11 @@ pub(super) fn workers_interval(
         let load = loads.get((share * last).round() as usize)?;
         Some(load.smallest_for_all(objectives))
     };
-    Some([answer(tail)?, answer(1.0 - tail)?])
+    // The rough order may put two close answers the wrong way round.
+    let (one, other) = (answer(tail)?, answer(1.0 - tail)?);
+    let below = middle.saturating_sub(one.min(other));
+    let above = one.max(other).saturating_sub(middle);
+    Some([workers.saturating_sub(below).max(1), workers.saturating_add(above)])
 }
 
 /// The demand with another mean and SCV of its service time.
@@ -202,6 +209,23 @@ mod tests {
         vec![Objective::MeanWait("0.5".parse().unwrap())]
     }
 
+    fn interval(demand: &Demand, sample: &Sample) -> Option<[u64; 2]> {
+        workers_interval(demand, &objectives(), sample, Load::new(demand).smallest_for_all(&objectives()))
+    }
+
+    #[test]
+    fn the_answer_lies_in_its_interval_in_small_pools_too() {
+        for seed in 0..40 {
+            let (demand, sample) = sampled(50, seed);
+            for rate in ["0.5", "2.75", "6.25", "8"] {
+                let demand = demand.at_rate(rate.parse().unwrap()).unwrap();
+                let answer = Load::new(&demand).smallest_for_all(&objectives());
+                let [low, high] = interval(&demand, &sample).unwrap();
+                assert!(low <= answer && answer <= high, "{rate}: {answer} is not from {low} to {high}");
+            }
+        }
+    }
+
     #[test]
     fn nineteen_of_twenty_intervals_cover_the_answer_of_the_law_itself() {
         let exact = ServiceTime {
@@ -214,7 +238,7 @@ mod tests {
         let covered = (0..60)
             .filter(|&seed| {
                 let (demand, sample) = sampled(200, seed);
-                let [low, high] = workers_interval(&demand, &objectives(), &sample).unwrap();
+                let [low, high] = interval(&demand, &sample).unwrap();
                 (low..=high).contains(&answer)
             })
             .count();
@@ -226,7 +250,7 @@ mod tests {
     fn four_times_the_attempts_halve_the_interval() {
         let width = |attempts| {
             let (demand, sample) = sampled(attempts, 7);
-            let [low, high] = workers_interval(&demand, &objectives(), &sample).unwrap();
+            let [low, high] = interval(&demand, &sample).unwrap();
             (high - low) as f64
         };
         let ratio = width(400) / width(1600);
@@ -239,7 +263,7 @@ mod tests {
         // Just below the largest load: half of the replicates lie above it.
         let rate = 9.999_999e9 / demand.service.mean.get();
         let edge = demand.at_rate(crate::units::ArrivalRate::from_f64(rate).unwrap()).unwrap();
-        assert_eq!(workers_interval(&edge, &objectives(), &sample), None);
+        assert_eq!(interval(&edge, &sample), None);
     }
 
     #[test]
@@ -247,7 +271,7 @@ mod tests {
         // 60 blocks of 100 attempts, whose mean swings by half: single values would say that 6,000 attempts are many.
         let (demand, mut sample) = sampled(6_000, 11);
         let width = |sample: &Sample| {
-            let [low, high] = workers_interval(&demand, &objectives(), sample).unwrap();
+            let [low, high] = interval(&demand, sample).unwrap();
             high - low
         };
         let alone = width(&sample);
@@ -263,9 +287,6 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_interval_each_time() {
         let (demand, sample) = sampled(300, 3);
-        assert_eq!(
-            workers_interval(&demand, &objectives(), &sample),
-            workers_interval(&demand, &objectives(), &sample)
-        );
+        assert_eq!(interval(&demand, &sample), interval(&demand, &sample));
     }
 }

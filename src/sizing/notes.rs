@@ -117,6 +117,15 @@ pub enum SizingNote {
         /// All attempts a second.
         rate_per_s: f64,
     },
+    /// A scenario's rate counts all attempts, while the steady one is given by first attempts.
+    SurgeOfAllAttempts {
+        /// The scenario.
+        name: String,
+        /// Its rate, in attempts a second.
+        rate_per_s: f64,
+        /// What that rate would be if it were of first attempts.
+        amplified_per_s: f64,
+    },
     /// The pool does not do for a scenario.
     SurgeMissed {
         /// The scenario.
@@ -198,6 +207,7 @@ impl SizingNote {
                 rate_per_s: question.demand.rate.get(),
             });
         }
+        notes.extend(surges_of_all_attempts(question));
         notes.extend(assumption(&question.demand, steady));
         notes
     }
@@ -256,6 +266,20 @@ fn growth_per_s(demand: &Demand, workers: u64) -> Option<f64> {
     let excess = demand.load().minus(&Exact::whole(workers.into()))?;
     let growth = excess.over(demand.service.mean.exact())?;
     (!growth.is_zero()).then(|| growth.to_f64())
+}
+
+/// The scenarios with a rate of their own, where the steady rate was given by first attempts.
+fn surges_of_all_attempts(question: &Question) -> Vec<SizingNote> {
+    let Some(retries) = &question.demand.retries else { return Vec::new() };
+    let amplification = retries.amplification().to_f64();
+    let own_rate = question.scenarios.iter().filter(|surge| surge.demand.rate != question.demand.rate);
+    own_rate
+        .map(|surge| SizingNote::SurgeOfAllAttempts {
+            name: surge.name.clone(),
+            rate_per_s: surge.demand.rate.get(),
+            amplified_per_s: surge.demand.rate.get() * amplification,
+        })
+        .collect()
 }
 
 /// The scenarios for which the pool does not do. Where it was not given, it is the one for the steady traffic.
@@ -484,6 +508,15 @@ impl From<&SizingNote> for Note {
                     human::rate(*first_attempts_per_s),
                 ),
             ),
+            SizingNote::SurgeOfAllAttempts { name, rate_per_s, amplified_per_s } => Note::warning(
+                "surge-of-all-attempts",
+                format!(
+                    "the {} of \"{name}\" are all its attempts, as with --rate; so many first attempts would make {}",
+                    human::rate(*rate_per_s),
+                    human::rate(*amplified_per_s)
+                ),
+            )
+            .with_hint("give the rate of all attempts"),
             SizingNote::SurgeMissed { name, workers, given, growth_per_s, required_workers } => {
                 let pool = human::counted(*workers, "worker");
                 let message = match growth_per_s {

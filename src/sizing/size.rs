@@ -135,7 +135,10 @@ impl Question {
             workers,
             required_workers,
             workers_interval: interval(
-                sample.and_then(|sample| workers_interval(demand, &self.objectives, sample)),
+                sample.and_then(|sample| {
+                    let formula = refinement.map_or(required_workers, |refined| refined.formula_workers);
+                    workers_interval(demand, &self.objectives, sample, formula)
+                }),
                 refinement,
             ),
             model,

@@ -166,7 +166,7 @@ fn tags_become_groups_and_can_be_selected() {
     assert_eq!(ingest([&path, "--where", "tag!=A"]).number("count"), 16_145.0);
     assert_eq!(ingest([&path, "--where", "tag=(untagged)"]).number("count"), 16_145.0);
     assert_refused(&ingest([&path, "--group-by", "endpoint"]), &["has tags and no \"endpoint\""]);
-    assert_refused(&ingest([&path, "--column", "x"]), &["--column is for tables"]);
+    assert_refused(&ingest([&path, "--column", "x"]), &["--column does not apply to HDR histograms"]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn durations_of_another_unit_are_noticed() {
     let file = files.write("x.hist", base64(&histogram([3_000_000_000_000])));
     assert_refused(&ingest([&file, "--unit", "s"]), &["longer than seven days", "--unit"]);
     assert!(close(ingest([&file, "--overhead", "40ms"]).number("mean_s"), 3000.04, 1e-3));
-    assert_refused(&ingest([&file, "--group-by", "tag"]), &["no tags"]);
+    assert_refused(&ingest([&file, "--group-by", "tag"]), &["neither tags nor times"]);
     let empty = files.write("empty.hist", base64(&histogram([])));
     assert_refused(&ingest([&empty]), &["empty.hist"]);
 }

@@ -60,7 +60,7 @@ fn without_a_footer_the_mean_is_estimated_and_that_is_said() {
     );
     let seconds = ingest([&files.path("x.hgrm"), "--unit", "s", "--overhead", "1"]);
     assert!(close(seconds.number("mean_s"), 1.0 + output.number("mean_s") * 1e3, 1e-6));
-    assert_refused(&ingest([&files.path("x.hgrm"), "--where", "a=b"]), &["nothing to group"]);
+    assert_refused(&ingest([&files.path("x.hgrm"), "--where", "a=b"]), &["--where does not apply"]);
     let cut = files
         .write("cut.hgrm", format!("{rows}#[Mean = 3, StdDeviation = 1]\n#[Max = 9, Total count = 120]\n"));
     assert_refused(&ingest([&cut]), &["count 100 attempts and its footer 120"]);

@@ -11,6 +11,7 @@ mod fleet;
 mod help;
 mod ingest;
 mod ingest_hdr;
+mod ingest_honest;
 mod ingest_metrics;
 mod ingest_percentiles;
 mod ingest_tools;

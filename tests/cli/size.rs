@@ -584,3 +584,17 @@ fn with<'a>(flag: &'a str, value: &'a str) -> Vec<&'a str> {
     let rest = usual.chunks(2).filter(|pair| pair[0] != flag).flatten().copied();
     ["size", flag, value].into_iter().chain(rest).collect()
 }
+
+#[test]
+fn the_rate_of_a_surge_counts_all_attempts_and_that_is_said_where_first_attempts_were_given() {
+    let steady = "size --first-attempt-rate 100 --failure-share 50% --max-attempts 4 --mean 1 --wait 0.1";
+    let output = run_json(&format!("{steady} --surge name=campaign,rate=150"));
+    // 1 + 1/2 + 1/4 + 1/8 = 1.875: 150 first attempts are 281.25 attempts.
+    let warnings = output.json()["notes"].clone();
+    let said = warnings.as_array().unwrap().iter().find(|note| note["code"] == "surge-of-all-attempts");
+    assert!(said.unwrap()["message"].as_str().unwrap().contains("281.2/s"), "{warnings}");
+    for without in ["--surge name=slow,mean=2", ""] {
+        let warnings = run_json(&format!("{steady} {without}")).json()["notes"].to_string();
+        assert!(!warnings.contains("surge-of-all-attempts"), "{warnings}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::ingest::error::{IngestError, IngestErrorKind};
 use crate::ingest::lines::Lines;
 use crate::ingest::notice::IngestNotice;
 use crate::ingest::open::Input;
-use crate::ingest::options::Options;
+use crate::ingest::options::{Flag, Options};
 use crate::ingest::skipped::{Place, shown};
 use crate::profile::{HistogramOf, ServiceTimes};
 
@@ -190,6 +190,11 @@ impl Log<'_> {
         let ranged = ranged(buckets, unit);
         let start_ns = self.clock.at(stamp_ns);
         // A length of zero is that of a histogram without a time, as a saved profile may be.
+        if length_ns == 0 {
+            let times: [&[Flag]; 1] = [&[Flag::Since, Flag::Until]];
+            let untimed = self.collector.options.refuse(self.name, "an interval without a length", &times);
+            untimed.map_err(|error| error.at(number, None))?;
+        }
         let interval_ns = (length_ns > 0).then(|| (start_ns, start_ns.saturating_add(length_ns)));
         let histogram = HistogramOf { ranged: &ranged, failed: false, interval_ns, group: tag.as_deref() };
         let counted =

@@ -9,7 +9,7 @@ use super::duration::Unit;
 use super::error::{IngestError, IngestErrorKind};
 use super::notice::IngestNotice;
 use super::open::{Input, read_failed};
-use super::options::{InputFormat, Options};
+use super::options::{Flag, InputFormat, OF_TABLES, SELECTING};
 use crate::profile::{HistogramOf, Range, Ranged, Reading, Source, Sum};
 use codec::{CodecError, HdrBucket};
 use std::io::Read;
@@ -43,13 +43,15 @@ pub(super) fn recognise(input: &Input, format: InputFormat) -> Option<Kind> {
 
 /// Reads an HDR histogram or log into the collector.
 pub(super) fn read(input: Input, kind: Kind, collector: &mut Collector) -> Result<(), IngestError> {
-    collector.options.refuse_table_options(&input.name, "an HDR histogram has no columns")?;
+    let columns: [&[Flag]; 2] = [&[Flag::Column], OF_TABLES];
+    collector.options.refuse(&input.name, "HDR histograms, which have no columns", &columns)?;
     if kind == Kind::Log {
         input.check_text()?;
         return log::read(input, collector);
     }
     let name = input.name.clone();
-    refuse_labels(&name, &collector.options)?;
+    let of_logs: [&[Flag]; 2] = [&[Flag::GroupBy], SELECTING];
+    collector.options.refuse(&name, "a single HDR histogram, which has neither tags nor times", &of_logs)?;
     let mut bytes = Vec::new();
     let read = input.into_stream().take(codec::LARGEST + 1).read_to_end(&mut bytes);
     read.map_err(|error| read_failed(&name, &error))?;
@@ -77,15 +79,6 @@ fn undecodable(name: &str, error: &CodecError) -> IngestError {
     let kind =
         if *error == CodecError::Double { IngestErrorKind::Unsupported } else { IngestErrorKind::Malformed };
     IngestError::new(kind, name, format!("the HDR histogram cannot be read: {error}"))
-}
-
-/// One histogram has no tags to select or group by.
-fn refuse_labels(name: &str, options: &Options) -> Result<(), IngestError> {
-    if options.group_by.is_empty() && options.filters.is_empty() {
-        return Ok(());
-    }
-    let reason = "a single HDR histogram has no tags to group or to select by";
-    Err(IngestError::new(IngestErrorKind::Options, name, reason).remedy("leave out --group-by and --where"))
 }
 
 /// The unit that was asked for, that the file names, or nanoseconds, which is then said.

@@ -13,7 +13,7 @@ mod text;
 use super::collect::Collector;
 use super::error::{IngestError, IngestErrorKind};
 use super::open::{Input, read_failed};
-use super::options::InputFormat;
+use super::options::{InputFormat, OF_TABLES};
 use std::io::Read;
 
 pub(super) use store::Store;
@@ -47,7 +47,7 @@ pub(super) fn recognise(input: &Input, format: InputFormat) -> Option<Kind> {
 
 /// Reads metrics into the collector's store.
 pub(super) fn read(input: Input, kind: Kind, collector: &mut Collector) -> Result<(), IngestError> {
-    collector.options.refuse_but_column(&input.name, "metrics have labels")?;
+    collector.options.refuse(&input.name, "metrics, which have labels", &[OF_TABLES])?;
     let name = input.name.clone();
     let mut bytes = Vec::new();
     let read = input.into_stream().take(LARGEST + 1).read_to_end(&mut bytes);

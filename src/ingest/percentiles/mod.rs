@@ -9,11 +9,11 @@ mod wrk;
 
 use super::collect::Collector;
 use super::duration::Unit;
-use super::error::{IngestError, IngestErrorKind};
+use super::error::IngestError;
 use super::lines::Lines;
 use super::notice::IngestNotice;
 use super::open::Input;
-use super::options::InputFormat;
+use super::options::{Flag, InputFormat, OF_TABLES, SELECTING};
 use crate::profile::{HistogramOf, Range, Ranged, Reading, Source, Sum};
 
 /// Which report a text is.
@@ -91,12 +91,11 @@ struct Spectrum {
 pub(super) fn read(input: Input, kind: Kind, collector: &mut Collector) -> Result<(), IngestError> {
     let name = input.name.clone();
     let options = &collector.options;
-    options.refuse_table_options(&name, "a report of percentiles has no columns to choose from")?;
-    if !options.group_by.is_empty() || !options.filters.is_empty() {
-        let reason = "a report of percentiles has nothing to group or to select by";
-        return Err(IngestError::new(IngestErrorKind::Options, &name, reason)
-            .remedy("leave out --group-by and --where"));
-    }
+    options.refuse(
+        &name,
+        "a report of percentiles, which has neither columns nor times",
+        &[&[Flag::Column, Flag::GroupBy], OF_TABLES, SELECTING],
+    )?;
     let mut lines = Lines::new(&name, input.into_stream());
     let spectrum = match kind {
         Kind::Spectrum => spectrum::parse(&name, &mut lines)?,

@@ -40,7 +40,7 @@ impl<'a> Plan<'a> {
             && columns.filters.is_empty()
             && columns.phases.is_empty()
             && columns.labels.as_ref().is_none_or(|labels| !labels.beside)
-            && options.since_ns.or(options.until_ns).is_none();
+            && !options.selects_by_time();
         Plan {
             by_column,
             columns,
@@ -301,7 +301,8 @@ impl<'a> RowCounter<'a> {
         let mut started = None;
         if let Some(column) = columns.timestamp {
             started = self.days.read(row.field(column));
-            if started.is_none() && (columns.timestamp_required || plan.since_ns.is_some()) {
+            if started.is_none() && (columns.timestamp_required || plan.since_ns.or(plan.until_ns).is_some())
+            {
                 return Err(NotPlain);
             }
         }
