@@ -180,6 +180,9 @@ fn answers_of_the_query_api_are_differenced_over_their_range() {
     assert!(notes(&output).contains("counter-resets"));
     let first = ingest([&file, "--until", "1700000100"]);
     assert_eq!(first.number("count"), 120.0);
+    // A sample at the very end bounds what lies before it.
+    assert_eq!(ingest([&file, "--until", "1700000060"]).number("count"), 120.0);
+    assert_eq!(ingest([&file, "--since", "1700000060"]).number("count"), 6.0);
     let native = r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"h_seconds","endpoint":"a"},
         "histogram":[1700000000.123,{"count":"7","sum":"3.25","buckets":[[3,"-0.001","0.001","1"],[0,"0.25","0.5","4"],[0,"0.5","1","2"]]}]}]}}"#;
     let output = ingest([&files.write("native.json", native), "--group-by", "endpoint"]);
@@ -199,6 +202,43 @@ fn answers_of_the_query_api_are_differenced_over_their_range() {
         &ingest([&files.write("cut.json", &native[..native.len() - 20])]),
         &["cut.json:2:", "JSON cannot be read"],
     );
+}
+
+/// What was added before the first sample within a range is not told apart from what was added since the start.
+#[test]
+fn one_sample_left_of_a_range_is_not_everything_since_the_start() {
+    let files = Files::new();
+    let series = |part: &str, values: &str| {
+        format!(r#"{{"metric":{{"__name__":"h_seconds_{part},"job":"x"}},"values":[{values}]}}"#)
+    };
+    let range = |values: &str, sums: &str| {
+        let all = [
+            series(r#"bucket","le":"0.1""#, values),
+            series(r#"bucket","le":"+Inf""#, values),
+            series(r#"sum""#, sums),
+            series(r#"count""#, values),
+        ];
+        format!(r#"{{"data":{{"resultType":"matrix","result":[{}]}}}}"#, all.join(","))
+    };
+    let three = range(
+        r#"[1700000000,"1000"],[1700000060,"1060"],[1700000120,"1090"]"#,
+        r#"[1700000000,"50"],[1700000060,"53"],[1700000120,"54.5"]"#,
+    );
+    let three = files.write("three.json", three);
+    assert_eq!(ingest([&three]).number("count"), 90.0);
+    assert_eq!(ingest([&three, "--since", "1700000030"]).number("count"), 30.0);
+    let within = "no two of its samples lie within --since and --until";
+    assert_refused(&ingest([&three, "--since", "1700000090"]), &[within, "three.json"]);
+    assert_refused(&ingest([&three, "--until", "1700000030"]), &[within]);
+    // The answer to `query` holds everything since the start, which is no time that can be asked for.
+    let one = files.write("one.json", range(r#"[1700000060,"1060"]"#, r#"[1700000060,"53"]"#));
+    let output = ingest([&one]);
+    assert_eq!((output.number("count"), notes(&output).contains("counts-since-start")), (1060.0, true));
+    assert_refused(&ingest([&one, "--since", "1700000030"]), &[within]);
+    // Two such answers are one range.
+    let later = files.write("later.json", range(r#"[1700000120,"1090"]"#, r#"[1700000120,"54.5"]"#));
+    let both = ingest([&one, &later]);
+    assert_eq!((both.number("count"), notes(&both).contains("counts-since-start")), (30.0, false));
 }
 
 #[test]
@@ -242,6 +282,9 @@ fn otlp_histograms_of_both_kinds_and_temporalities_are_read() {
     assert_eq!((output.code, output.number("count")), (0, 15.0), "{}", output.stderr);
     assert!(close(output.number("mean_s"), 2.8 / 15.0, 1e-12));
     assert_eq!(ingest([&file, "--difference"]).number("count"), 11.0);
+    // With a start that is known and lies within, the first state counts.
+    assert_eq!(ingest([&file, "--since", "1700000130"]).number("count"), 5.0);
+    assert_eq!(ingest([&file, "--since", "1700000055"]).number("count"), 11.0);
     assert!(notes(&output).contains("counter-resets"));
 }
 

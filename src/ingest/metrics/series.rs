@@ -38,6 +38,16 @@ pub(super) struct Snapshot {
     pub(super) counts: Counts,
 }
 
+impl Snapshot {
+    /// When the counter was at zero, if that is known.
+    pub(super) fn began_ns(&self) -> Option<i64> {
+        match self.covers {
+            Covers::Since(start) => start,
+            Covers::Only(_) => None,
+        }
+    }
+}
+
 /// The states of a series, and why it cannot be used if it cannot: that matters only if it is asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct States {
@@ -65,12 +75,6 @@ impl Found {
             Ok(snapshot) => states.snapshots.push(snapshot),
             Err(error) => states.error = states.error.take().or(Some(error)),
         }
-    }
-
-    /// The states of the series of a metric.
-    pub(super) fn of<'a>(&'a self, metric: &'a str) -> impl Iterator<Item = &'a [Snapshot]> {
-        let of_metric = self.series.iter().filter(move |(key, _)| key.metric == metric);
-        of_metric.map(|(_, states)| states.snapshots.as_slice())
     }
 }
 

@@ -45,6 +45,25 @@ struct Increase {
     interval_ns: Option<(i64, i64)>,
 }
 
+/// What was added to a series in all files.
+#[derive(Default)]
+struct Added {
+    increases: Vec<Increase>,
+    /// How often the series started anew.
+    resets: u64,
+    /// Whether it is everything since the process started.
+    since_start: bool,
+}
+
+impl Added {
+    /// Adds what came from state to state; of the first, everything that it has counted if `first_counts`.
+    fn follow(&mut self, snapshots: &[&Snapshot], first_counts: bool) {
+        let (increases, resets) = increases(snapshots, first_counts);
+        self.increases.extend(increases);
+        self.resets += resets;
+    }
+}
+
 impl Store {
     /// Keeps what a file says.
     pub(super) fn add_file(&mut self, name: &str, kind: Kind, found: Found) -> Result<(), IngestError> {
@@ -91,19 +110,29 @@ impl Store {
         }
         let keys = self.keys(&metric);
         check_labels(&first, &keys, &options)?;
-        let mut resets = 0;
+        let mut all = Added::default();
+        let (mut asked, mut told) = (0, 0);
         for key in keys {
             if !passes(key, &options) {
                 collector.filtered += 1;
                 continue;
             }
-            let (increases, reset) = self.increases(key, collector, &options)?;
-            resets += reset;
+            let added = self.added(key, collector, &options)?;
+            asked += 1;
+            told += usize::from(!added.increases.is_empty());
+            all.resets += added.resets;
+            all.since_start |= added.since_start;
             let round_edges = self.files.iter().all(|file| file.found.round_edges);
-            count(&first, key, &increases, unit, round_edges, collector)?;
+            count(&first, key, &added.increases, unit, round_edges, collector)?;
         }
-        if resets > 0 {
-            collector.notices.push(IngestNotice::CounterResets { resets });
+        if asked > 0 && told == 0 {
+            return Err(none_added(&first, &options));
+        }
+        if all.resets > 0 {
+            collector.notices.push(IngestNotice::CounterResets { resets: all.resets });
+        }
+        if all.since_start {
+            collector.notices.push(IngestNotice::SinceStart { metric: metric.clone() });
         }
         self.remark(&metric, &options, collector);
         Ok(())
@@ -163,23 +192,19 @@ impl Store {
         })
     }
 
-    /// What was added to a series in all files, and how often it started anew.
-    fn increases(
+    /// What was added to a series in all files.
+    fn added(
         &self,
         key: &SeriesKey,
         collector: &mut Collector,
         options: &Options,
-    ) -> Result<(Vec<Increase>, u64), IngestError> {
-        let mut all = Vec::new();
-        let mut resets = 0;
-        let mut follow = |snapshots: &[&Snapshot], first_counts: bool| {
-            let (increases, reset) = increases(snapshots, first_counts);
-            all.extend(increases);
-            resets += reset;
-        };
+    ) -> Result<Added, IngestError> {
+        let mut added = Added::default();
+        // What a counter held at its first state came before any time that is asked for.
+        let from_zero = !options.difference && options.since_ns.is_none();
         for kind in [Kind::Text, Kind::Query, Kind::Otlp] {
             let files = || self.files.iter().filter(|file| file.kind == kind);
-            let mut snapshots = Vec::new();
+            let (mut snapshots, mut times) = (Vec::new(), BTreeSet::new());
             for file in files() {
                 let Some(series) = file.found.series.get(key) else { continue };
                 if let Some(error) = &series.error {
@@ -188,6 +213,7 @@ impl Store {
                 if kind != Kind::Text {
                     collector.rows += series.snapshots.len() as u64;
                 }
+                times.extend(series.snapshots.iter().map(|snapshot| snapshot.at_ns));
                 for snapshot in &series.snapshots {
                     if selected(&file.name, snapshot, options)? {
                         snapshots.push(snapshot);
@@ -197,36 +223,36 @@ impl Store {
                 }
             }
             match kind {
-                Kind::Text if !options.difference => snapshots.iter().for_each(|one| follow(&[one], true)),
+                Kind::Text if !options.difference => {
+                    snapshots.iter().for_each(|one| added.follow(&[one], from_zero));
+                    added.since_start |= from_zero && !snapshots.is_empty();
+                }
                 Kind::Text => {
                     let from_the_start =
                         files().next().is_some_and(|file| file.found.series.contains_key(key));
-                    follow(&snapshots, !from_the_start);
+                    added.follow(&snapshots, !from_the_start);
                 }
                 Kind::Query => {
                     snapshots.sort_by_key(|snapshot| snapshot.at_ns);
                     snapshots.dedup_by_key(|snapshot| snapshot.at_ns);
-                    follow(&snapshots, snapshots.len() == 1 && !options.difference);
+                    // One sample is the answer to `query`; one that was left of a range is not.
+                    let single = from_zero && times.len() == 1;
+                    added.follow(&snapshots, single);
+                    added.since_start |= single && !snapshots.is_empty();
                 }
                 Kind::Otlp => {
                     snapshots.sort_by_key(|snapshot| snapshot.at_ns);
-                    follow(&snapshots, !options.difference && options.since_ns.is_none());
+                    let began = snapshots.first().and_then(|first| first.began_ns());
+                    let inside = began.zip(options.since_ns).is_some_and(|(began, since)| began >= since);
+                    added.follow(&snapshots, from_zero || inside && !options.difference);
                 }
             }
         }
-        Ok((all, resets))
+        Ok(added)
     }
 
     /// What the reader should know of how the scrapes were understood.
     fn remark(&self, metric: &str, options: &Options, collector: &mut Collector) {
-        let since_start = self.files.iter().any(|file| match file.kind {
-            Kind::Text => !options.difference,
-            Kind::Query => file.found.of(metric).any(|snapshots| snapshots.len() == 1) && !options.difference,
-            Kind::Otlp => false,
-        });
-        if since_start {
-            collector.notices.push(IngestNotice::SinceStart { metric: metric.to_owned() });
-        }
         let mut files_of: BTreeMap<&SeriesKey, u64> = BTreeMap::new();
         for file in self.files.iter().filter(|file| file.kind == Kind::Text && !options.difference) {
             file.found
@@ -258,22 +284,33 @@ impl Kind {
     }
 }
 
-/// Whether a state lies in the time that was asked for; of an increase its start counts.
+/// Whether a state counts in the time that was asked for: an increase by its start, a total if what was added up to it,
+/// or from it on, may lie within.
 fn selected(file: &str, snapshot: &Snapshot, options: &Options) -> Result<bool, IngestError> {
+    let (since, until) = (options.since_ns.unwrap_or(i64::MIN), options.until_ns.unwrap_or(i64::MAX));
     if options.since_ns.is_none() && options.until_ns.is_none() {
         return Ok(true);
     }
-    let at = match snapshot.covers {
-        Covers::Only(start) => Some(start),
-        Covers::Since(_) => snapshot.at_ns,
-    };
-    let Some(at) = at else {
-        let reason = "its samples carry no time stamps to select by";
-        return Err(
-            IngestError::new(IngestErrorKind::Options, file, reason).remedy("leave out --since and --until")
-        );
-    };
-    Ok(options.since_ns.is_none_or(|since| at >= since) && options.until_ns.is_none_or(|until| at < until))
+    match (snapshot.covers, snapshot.at_ns) {
+        (Covers::Only(start), _) => Ok(start >= since && start < until),
+        (Covers::Since(_), Some(at)) => Ok(at >= since && at <= until),
+        (Covers::Since(_), None) => {
+            let reason = "its samples carry no time stamps to select by";
+            Err(IngestError::new(IngestErrorKind::Options, file, reason)
+                .remedy("leave out --since and --until"))
+        }
+    }
+}
+
+/// The refusal of states between which nothing is known to have been added.
+fn none_added(file: &str, options: &Options) -> IngestError {
+    if options.since_ns.is_some() || options.until_ns.is_some() {
+        let reason = "no two of its samples lie within --since and --until, and what counts is what was added \
+                      from one to the next";
+        return IngestError::new(IngestErrorKind::NothingSelected, file, reason).remedy("widen the range");
+    }
+    let reason = "no series has two states, between which something may have been added";
+    IngestError::new(IngestErrorKind::Empty, file, reason).remedy("give a later state as well")
 }
 
 /// What was added from state to state, and how often a counter started anew: its counts fell, or its start is another.
