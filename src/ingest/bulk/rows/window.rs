@@ -95,6 +95,16 @@ impl<'a> Shaped<'a> {
         })
     }
 
+    /// The text of one field.
+    #[inline]
+    fn cell(&self, row: usize, column: usize) -> &'a [u8] {
+        let row = &self.ends[row * self.width..];
+        let quote = usize::from(self.quoted.checked_shr(column as u32).unwrap_or(0) & 1 == 1);
+        let behind = quote + usize::from(self.returns && column + 1 == self.width);
+        let start = row[column].wrapping_add(1) as usize + quote;
+        self.bytes.get(start..(row[column + 1] as usize).saturating_sub(behind)).unwrap_or_default()
+    }
+
     /// The text of each field of a column.
     fn cells(&self, column: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;
@@ -179,8 +189,7 @@ impl RowCounter<'_> {
             }
             _ => {
                 for row in 0..rows.rows {
-                    let cell = |column: usize| rows.cells(column).nth(row).unwrap_or_default();
-                    places.push(self.place(cell)?);
+                    places.push(self.place(|column| rows.cell(row, column))?);
                 }
             }
         }
