@@ -5,7 +5,7 @@ use super::duration::{self, Decimal, Unit};
 use super::error::{IngestError, IngestErrorKind};
 use super::known::{self, Known, Outcome};
 use super::options::Options;
-use super::phases::{LABEL_NAMES, PhaseColumn, PhaseLabels, phase_of};
+use super::phases::{LABEL_NAMES, LabelledRows, PHASE_NAMES, PhaseColumn, PhaseLabels, phase_of};
 use super::timestamp;
 
 /// Where everything is in a record.
@@ -34,6 +34,8 @@ pub(super) struct Columns {
     pub(super) phases: Vec<PhaseColumn>,
     /// The column that says of which phase a row is.
     pub(super) labels: Option<PhaseLabels>,
+    /// Its name.
+    pub(super) label_name: Option<String>,
     /// Columns that are left out, as their cells are not what their names say.
     pub(super) unread: Vec<Unread>,
     pub(super) filters: Vec<Filter>,
@@ -460,8 +462,16 @@ impl Finder<'_> {
         };
         let labels = self.sample.iter().filter_map(|record| record.get(column)).map(String::as_str);
         let found = PhaseLabels::of(column, labels);
-        // Of a known table it is known what the labels are, even if the first rows are of something else.
-        found.or_else(|| known.map(|_| PhaseLabels { column, beside: true }))
+        match (found.rows, known) {
+            // Of a known table it is known what the labels are, even if the first rows are of something else.
+            (LabelledRows::Unknown, Some(_)) => Some(PhaseLabels { rows: LabelledRows::Beside, ..found }),
+            // A stage or a step may be of anything.
+            (LabelledRows::Unknown, None) => {
+                let name = self.header.and_then(|header| header.get(column));
+                name.is_some_and(|name| PHASE_NAMES.contains(&normalised(name).0.as_str())).then_some(found)
+            }
+            _ => Some(found),
+        }
     }
 
     /// A time stamp's column by its name, if what it holds are times of day.
@@ -542,10 +552,8 @@ impl Columns {
         let labels = finder.labels(known).filter(|labels| {
             // Grouped by phase, or with one selected, each row is what was asked for.
             let chosen = |filter: &super::options::Where| own(&filter.column).ok() == Some(labels.column);
-            labels.beside
-                || !groups.contains(&labels.column)
-                    && !options.filters.iter().any(chosen)
-                    && options.column.is_none()
+            labels.rows == LabelledRows::Beside
+                || !groups.contains(&labels.column) && !options.filters.iter().any(chosen)
         });
         let taken: Vec<usize> =
             [Some(duration), timestamp, count].into_iter().flatten().chain(groups.clone()).collect();
@@ -592,6 +600,7 @@ impl Columns {
             outcomes,
             groups,
             phases,
+            label_name: labels.as_ref().map(|labels| finder.show(labels.column)),
             labels,
             unread,
             filters,

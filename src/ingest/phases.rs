@@ -17,8 +17,18 @@ pub(super) struct PhaseColumn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PhaseLabels {
     pub(super) column: usize,
-    /// Whether there are rows of whole attempts, and phases beside them.
-    pub(super) beside: bool,
+    pub(super) rows: LabelledRows,
+}
+
+/// What the rows of a table with labels are, which is told by the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LabelledRows {
+    /// Whole attempts, and phases beside them.
+    Beside,
+    /// Phases, each taken as an attempt.
+    Instead,
+    /// Attempts whose labels say nothing.
+    Unknown,
 }
 
 /// What a row with a label is.
@@ -28,10 +38,15 @@ pub(super) enum Labelled {
     Phase(Phase),
     /// Neither, as k6 has it in its long table.
     Nothing,
+    /// A whole attempt where rows before it, which are parts of some, were taken as attempts.
+    Contradiction,
 }
 
 /// Names of a column of labels.
 pub(super) const LABEL_NAMES: &[&str] = &["phase", "phase_name", "stage", "span", "span_name", "step"];
+
+/// Names of one that says nothing else.
+pub(super) const PHASE_NAMES: &[&str] = &["phase", "phase_name"];
 
 /// Labels of whole attempts.
 const WHOLE: &[&str] =
@@ -60,23 +75,27 @@ pub(super) fn phase_of(name: &str) -> Option<Phase> {
 }
 
 impl PhaseLabels {
-    /// The labels of a column that holds some, told by the first of them.
-    pub(super) fn of<'a>(column: usize, labels: impl Iterator<Item = &'a str> + Clone) -> Option<Self> {
-        let known = labels.clone().filter(|label| phase_of(label).is_some());
-        let beside = labels.clone().any(is_whole);
-        (beside || known.count() > 0).then_some(PhaseLabels { column, beside })
+    /// The labels of a column, told by the first of them.
+    pub(super) fn of<'a>(column: usize, mut labels: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let rows = if labels.clone().any(is_whole) {
+            LabelledRows::Beside
+        } else if labels.any(|label| phase_of(label).is_some()) {
+            LabelledRows::Instead
+        } else {
+            LabelledRows::Unknown
+        };
+        PhaseLabels { column, rows }
     }
 
     /// What a row with this label is.
     pub(super) fn read(&self, label: &[u8]) -> Labelled {
         let label = String::from_utf8_lossy(label.trim_ascii());
-        if self.beside && is_whole(&label) {
-            return Labelled::Attempt;
-        }
-        match phase_of(&label) {
-            Some(phase) => Labelled::Phase(phase),
-            None if self.beside => Labelled::Nothing,
-            None => Labelled::Phase(Phase::Other),
+        match (self.rows, is_whole(&label)) {
+            (LabelledRows::Beside, true) => Labelled::Attempt,
+            (LabelledRows::Beside, false) => phase_of(&label).map_or(Labelled::Nothing, Labelled::Phase),
+            (_, true) => Labelled::Contradiction,
+            (LabelledRows::Instead, false) => Labelled::Phase(phase_of(&label).unwrap_or(Phase::Other)),
+            (LabelledRows::Unknown, false) => Labelled::Attempt,
         }
     }
 }
@@ -108,12 +127,16 @@ mod tests {
 
     #[test]
     fn a_label_of_the_whole_attempt_makes_the_others_its_parts() {
-        let beside = PhaseLabels::of(0, ["dns", "total"].into_iter()).unwrap();
+        let beside = PhaseLabels::of(0, ["dns", "total"].into_iter());
         assert_eq!(beside.read(b"total"), Labelled::Attempt);
         assert_eq!(beside.read(b" http "), Labelled::Phase(Phase::Http));
         assert_eq!(beside.read(b"vus"), Labelled::Nothing);
-        let instead = PhaseLabels::of(0, ["dns", "http"].into_iter()).unwrap();
+        let instead = PhaseLabels::of(0, ["dns", "http"].into_iter());
         assert_eq!(instead.read(b"render"), Labelled::Phase(Phase::Other));
-        assert!(PhaseLabels::of(0, ["a", "b"].into_iter()).is_none());
+        let unknown = PhaseLabels::of(0, ["a", "b"].into_iter());
+        assert_eq!(unknown.read(b"c"), Labelled::Attempt);
+        for labels in [instead, unknown] {
+            assert_eq!(labels.read(b"total"), Labelled::Contradiction);
+        }
     }
 }

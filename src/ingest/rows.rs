@@ -3,8 +3,8 @@
 use super::collect::{Collector, Outcome};
 use super::columns::Columns;
 use super::duration::{self, DurationError};
-use super::error::IngestError;
-use super::phases::Labelled;
+use super::error::{IngestError, IngestErrorKind};
+use super::phases::{Labelled, LabelledRows};
 use super::records::Records;
 use super::skipped::{Place, shown};
 use super::timestamp;
@@ -39,6 +39,19 @@ pub(super) struct Rows<'a> {
 struct BadRow {
     reason: String,
     field: Option<usize>,
+}
+
+/// Why there is no attempt.
+enum Fault {
+    Row(BadRow),
+    /// What was read so far is not what it was taken for.
+    Table(IngestError),
+}
+
+impl From<BadRow> for Fault {
+    fn from(bad: BadRow) -> Self {
+        Fault::Row(bad)
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -76,7 +89,8 @@ impl<'a> Rows<'a> {
                     Outcome::TooLong => self.skip(record, &self.bad_duration(DurationError::TooLong)),
                 }
             }
-            Err(bad) => self.skip(record, &bad),
+            Err(Fault::Row(bad)) => self.skip(record, &bad),
+            Err(Fault::Table(error)) => Err(error),
         }
     }
 
@@ -86,7 +100,10 @@ impl<'a> Rows<'a> {
         if !self.phases.is_empty() {
             recorder.add_phases(attempt.group, |phases| phases.add_attempt(&self.phases, attempt.weight));
         }
-        let Some(labels) = self.columns.labels.as_ref().filter(|labels| !labels.beside) else { return };
+        let Some(labels) = self.columns.labels.as_ref() else { return };
+        if labels.rows == LabelledRows::Beside {
+            return;
+        }
         if let Labelled::Phase(phase) = labels.read(record.field(labels.column).unwrap_or_default()) {
             // What the recorder counts was corrected; a phase is what was measured.
             let ns = self.measured_ns;
@@ -118,11 +135,27 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The refusal of a whole attempt below its parts, which were counted as attempts.
+    fn contradiction<R: BufRead>(&self, record: &Records<R>) -> IngestError {
+        let column = self.columns.labels.as_ref().map_or(0, |labels| labels.column);
+        let label = shown(record.field(column).unwrap_or_default());
+        let name = self.columns.label_name.as_deref().unwrap_or_default();
+        let reason = format!(
+            "its {name} \"{label}\" is a whole attempt, and the rows above, taken for attempts by the first \
+             of them, are parts of such"
+        );
+        let place = record.column_of(column).filter(|_| self.columns.lines.is_none());
+        IngestError::new(IngestErrorKind::Format, self.file, reason).at(record.line(), place).remedy(format!(
+            "read the attempts alone with --where \"{name}={label}\", or sort the file so that its first \
+             hundred rows hold one"
+        ))
+    }
+
     /// The attempt in a record, and whether its group is set; `None` if a filter leaves it out.
     fn attempt<R: BufRead>(
         &mut self,
         record: &Records<R>,
-    ) -> Result<Option<(Attempt<'static>, bool)>, BadRow> {
+    ) -> Result<Option<(Attempt<'static>, bool)>, Fault> {
         let columns = self.columns;
         self.check_width(record)?;
         let cell = |column: usize| record.field(column).unwrap_or_default();
@@ -135,15 +168,19 @@ impl<'a> Rows<'a> {
             }
         }
         let label = columns.labels.as_ref().map(|labels| labels.read(cell(labels.column)));
-        if label == Some(Labelled::Nothing) {
-            self.collector.filtered += 1;
-            self.collector.rows -= 1;
-            return Ok(None);
+        match label {
+            Some(Labelled::Contradiction) => return Err(Fault::Table(self.contradiction(record))),
+            Some(Labelled::Nothing) => {
+                self.collector.filtered += 1;
+                self.collector.rows -= 1;
+                return Ok(None);
+            }
+            _ => {}
         }
         let duration_ns = duration::parse(cell(columns.duration), columns.unit, columns.decimal)
             .map_err(|error| self.bad_duration(error))?;
         self.measured_ns = duration_ns;
-        let beside = columns.labels.as_ref().is_some_and(|labels| labels.beside);
+        let beside = columns.labels.as_ref().is_some_and(|labels| labels.rows == LabelledRows::Beside);
         if let (true, Some(Labelled::Phase(phase))) = (beside, label) {
             if self.started(record)?.is_some_and(|at| !self.collector.options.is_within(at)) {
                 self.collector.filtered += 1;
@@ -164,7 +201,7 @@ impl<'a> Rows<'a> {
                 Err(DurationError::Missing) => {}
                 Err(error) => {
                     let reason = format!("with a bad duration of the phase {}: {error}", phase.phase.name());
-                    return Err(BadRow { reason, field: Some(phase.column) });
+                    return Err(BadRow { reason, field: Some(phase.column) }.into());
                 }
             }
         }

@@ -194,6 +194,38 @@ fn phases_of_columns_and_of_labels_are_the_same() {
     }
 }
 
+/// A file that is sorted by phase has its whole attempts below their parts, which were counted as attempts by then.
+#[test]
+fn a_whole_attempt_below_its_parts_is_refused_alike() {
+    for (first, extra) in [("connect", ""), ("warm-up", ""), ("connect", "x"), ("connect", "\"y\"")] {
+        let mut text = "endpoint,phase,duration_ms\n".to_owned();
+        let phases = [(first, 120), ("http", 120), ("total", 20), ("total", 5)];
+        for (phase, rows) in phases {
+            text.push_str(&format!("a{extra},{phase},5\n").repeat(rows));
+        }
+        for options in [
+            group_by(&[]),
+            group_by(&["endpoint"]),
+            Options { column: Some("duration_ms".to_owned()), ..group_by(&[]) },
+        ] {
+            assert!(!assert_same(text.as_bytes(), &options), "{first} {extra}");
+            let error = read(text.as_bytes(), &options, How::Bulk { threads: 2, piece: 500 }).unwrap_err();
+            assert_eq!(error.line, Some(242), "{error}");
+            let error = error.to_string();
+            assert!(error.contains("\"total\" is a whole attempt"), "{error}");
+            assert!(error.contains("--where \"phase=total\""), "{error}");
+        }
+        // Chosen by its label, each row is what was asked for.
+        for options in [
+            Options { filters: vec!["phase=total".parse().unwrap()], ..group_by(&[]) },
+            Options { filters: vec!["phase!=total".parse().unwrap()], ..group_by(&[]) },
+            group_by(&["phase"]),
+        ] {
+            assert!(assert_same(text.as_bytes(), &options), "{first} {extra}");
+        }
+    }
+}
+
 /// How the columns of a table are quoted and its lines end.
 fn dressed(rows: &[[String; 4]], quoted: usize, end: &str) -> String {
     let mut text = String::new();

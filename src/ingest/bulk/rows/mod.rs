@@ -9,7 +9,7 @@ use crate::ingest::collect::Adjust;
 use crate::ingest::columns::Columns;
 use crate::ingest::duration::{self, Decimal, Unit};
 use crate::ingest::options::Options;
-use crate::ingest::phases::{Labelled, PhaseLabels};
+use crate::ingest::phases::{Labelled, LabelledRows, PhaseLabels};
 use crate::profile::{CapCounts, Grouped, Groups, LONGEST_NS, Phase, PhaseForm, Phases, Stretch, Tally};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl<'a> Plan<'a> {
         let by_column = columns.count.is_none()
             && columns.filters.is_empty()
             && columns.phases.is_empty()
-            && columns.labels.as_ref().is_none_or(|labels| !labels.beside)
+            && columns.labels.as_ref().is_none_or(|labels| labels.rows != LabelledRows::Beside)
             && !options.selects_by_time();
         Plan {
             by_column,
@@ -280,9 +280,13 @@ impl<'a> RowCounter<'a> {
         }
         let label =
             columns.labels.as_ref().map(|labels| self.label(labels, row.bytes, row.span(labels.column)));
-        if label == Some(Labelled::Nothing) {
-            self.filtered += 1;
-            return Ok(());
+        match label {
+            Some(Labelled::Contradiction) => return Err(NotPlain),
+            Some(Labelled::Nothing) => {
+                self.filtered += 1;
+                return Ok(());
+            }
+            _ => {}
         }
         let measured_ns = plan.duration(row.bytes, row.span(columns.duration), columns.unit, &plan.scales)?;
         let ns = plan.adjust.apply(measured_ns);
@@ -322,7 +326,7 @@ impl<'a> RowCounter<'a> {
         }
         self.rows += 1;
         if let (Some(Labelled::Phase(phase)), Some(labels)) = (label, &columns.labels) {
-            if labels.beside {
+            if labels.rows == LabelledRows::Beside {
                 // No attempt by itself.
                 self.phases(place, |phases| phases.add_phase(PhaseForm::BesideAttempts, phase, measured_ns));
                 self.unstamped += u64::from(started.is_none() && columns.timestamp.is_some());

@@ -5,7 +5,7 @@ use super::{NotPlain, Place, RowCounter};
 use crate::ingest::bulk::number::short;
 use crate::ingest::bulk::scan::{Places, ends};
 use crate::ingest::collect::Adjust;
-use crate::ingest::phases::{Labelled, PhaseLabels};
+use crate::ingest::phases::{Labelled, LabelledRows, PhaseLabels};
 use crate::profile::{LONGEST_NS, Phase, PhaseForm};
 
 /// Bytes of a window: they and what is known of their rows stay in the first cache.
@@ -159,9 +159,11 @@ impl RowCounter<'_> {
             }
         }
         self.places_of(rows, &mut window.places)?;
-        // Nothing fails from here on.
         if let Some(labels) = &columns.labels {
-            self.phases_of(rows, labels, &mut window.phases);
+            self.phases_of(rows, labels, &mut window.phases)?;
+        }
+        // Nothing fails from here on.
+        if columns.labels.as_ref().is_some_and(|labels| labels.rows == LabelledRows::Instead) {
             self.count_phases(window);
         }
         if !matches!(plan.adjust, Adjust::Nothing) {
@@ -197,22 +199,29 @@ impl RowCounter<'_> {
     }
 
     /// The phases of the rows; one for all if they have one label.
-    fn phases_of(&mut self, rows: &Shaped<'_>, labels: &PhaseLabels, phases: &mut Vec<Phase>) {
+    fn phases_of(
+        &mut self,
+        rows: &Shaped<'_>,
+        labels: &PhaseLabels,
+        phases: &mut Vec<Phase>,
+    ) -> Result<(), NotPlain> {
         let phase = |label: Labelled| match label {
-            Labelled::Phase(phase) => phase,
-            Labelled::Attempt | Labelled::Nothing => Phase::Other,
+            Labelled::Phase(phase) => Ok(phase),
+            Labelled::Attempt | Labelled::Nothing => Ok(Phase::Other),
+            Labelled::Contradiction => Err(NotPlain),
         };
         phases.clear();
         let key = |(start, end): (usize, usize)| short(rows.bytes, start, end).map(|key| (end - start, key));
         let mut spans = rows.spans(labels.column);
-        let Some(first) = spans.next() else { return };
-        phases.push(phase(self.label(labels, rows.bytes, first)));
+        let Some(first) = spans.next() else { return Ok(()) };
+        phases.push(phase(self.label(labels, rows.bytes, first))?);
         let first = key(first);
         if first.is_none() || !spans.all(|span| key(span) == first) {
             for span in rows.spans(labels.column).skip(1) {
-                phases.push(phase(self.label(labels, rows.bytes, span)));
+                phases.push(phase(self.label(labels, rows.bytes, span))?);
             }
         }
+        Ok(())
     }
 
     fn count_phases(&mut self, window: &Window) {
