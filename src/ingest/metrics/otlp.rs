@@ -124,17 +124,10 @@ struct Side {
 #[derive(Deserialize)]
 struct Attribute {
     key: String,
+    /// One of `stringValue`, `intValue` (a text or a number, with a sign), `boolValue`, `doubleValue`, `bytesValue`,
+    /// `arrayValue` and `kvlistValue`.
     #[serde(default)]
-    value: AttributeValue,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AttributeValue {
-    string_value: Option<String>,
-    int_value: Option<Whole>,
-    bool_value: Option<bool>,
-    double_value: Option<f64>,
+    value: serde_json::Value,
 }
 
 /// A whole number of 64 bits, as a text or as a number.
@@ -228,12 +221,18 @@ fn add_points<P>(
 }
 
 fn labels(attributes: &[Attribute]) -> Labels {
-    let value = |value: &AttributeValue| {
-        let AttributeValue { string_value, int_value, bool_value, double_value } = value;
-        let other = int_value.map(|number| number.0.to_string()).or(bool_value.map(|flag| flag.to_string()));
-        string_value.clone().or(other).or(double_value.map(|number| number.to_string())).unwrap_or_default()
-    };
-    attributes.iter().map(|attribute| (attribute.key.clone(), value(&attribute.value))).collect()
+    attributes.iter().map(|attribute| (attribute.key.clone(), shown(&attribute.value))).collect()
+}
+
+/// The value of an attribute; of lists their JSON, which tells series apart as well.
+fn shown(value: &serde_json::Value) -> String {
+    let kinds = value.as_object().into_iter().flatten();
+    let mut given = kinds.filter(|(kind, value)| kind.ends_with("Value") && !value.is_null());
+    match given.next() {
+        Some((_, serde_json::Value::String(text))) => text.clone(),
+        Some((_, other)) => other.to_string(),
+        None => String::new(),
+    }
 }
 
 impl<P> Point<P> {
@@ -345,6 +344,32 @@ mod tests {
         let found = parse("x", text.as_bytes()).unwrap();
         let key = found.series.keys().next().unwrap();
         assert_eq!((key.label("code"), key.label("service.name")), (Some("503"), Some("hooks")));
+    }
+
+    #[test]
+    fn attributes_of_every_kind_tell_series_apart() {
+        for (value, label) in [
+            (r#"{"intValue":"-7"}"#, "-7"),
+            (r#"{"intValue":-7}"#, "-7"),
+            (r#"{"intValue":"9223372036854775807"}"#, "9223372036854775807"),
+            (r#"{"boolValue":false}"#, "false"),
+            (r#"{"doubleValue":0.5}"#, "0.5"),
+            (r#"{"doubleValue":"NaN"}"#, "NaN"),
+            (r#"{"bytesValue":"AQI="}"#, "AQI="),
+            (r#"{"arrayValue":{"values":[{"intValue":"1"}]}}"#, r#"{"values":[{"intValue":"1"}]}"#),
+            (r#"{"kvlistValue":{"values":[]}}"#, r#"{"values":[]}"#),
+            (r#"{"stringValue":null}"#, ""),
+            ("{}", ""),
+            ("null", ""),
+        ] {
+            let text = document(&format!(
+                r#"{{"name":"d","histogram":{{"aggregationTemporality":2,"dataPoints":[{{"attributes":[{{"key":"shard","value":{value}}}],
+                "count":"1","sum":1,"bucketCounts":["1"],"explicitBounds":[]}}]}}}}"#
+            ));
+            let found = parse("x", text.as_bytes()).unwrap();
+            let (key, states) = found.series.iter().next().unwrap();
+            assert_eq!((key.label("shard"), states.snapshots.len()), (Some(label), 1), "{value}");
+        }
     }
 
     #[test]
