@@ -1,5 +1,6 @@
 //! One record after the other from delimited text, in bounded memory and with its place.
 
+use super::bulk::record_end;
 use super::error::{IngestError, IngestErrorKind};
 use super::open::read_failed;
 use csv_core::{ReadFieldResult, ReadRecordResult, Reader, ReaderBuilder};
@@ -88,7 +89,7 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::End => return Ok(false),
                 ReadRecordResult::Record => {
                     self.check_length()?;
-                    if at_end && memchr::memchr_iter(b'"', &self.raw).count() % 2 == 1 {
+                    if at_end && self.is_open() {
                         return Err(self.malformed("a quoted field that begins in this record never ends"));
                     }
                     return Ok(true);
@@ -96,6 +97,13 @@ impl<R: BufRead> Records<R> {
             }
             self.check_length()?;
         }
+    }
+
+    /// Whether the last record, which has no line's end, ends within a quoted field. A quote within a field that begins
+    /// without one opens nothing.
+    fn is_open(&self) -> bool {
+        let ended = [&self.raw[..], b"\n"].concat();
+        record_end(&ended, self.delimiter).is_none()
     }
 
     fn check_length(&self) -> Result<(), IngestError> {
@@ -203,6 +211,17 @@ mod tests {
         assert_eq!((records.line(), records.lines()), (2, 2));
         let columns: Vec<_> = (0..5).map(|number| records.column_of(number)).collect();
         assert_eq!(columns, [Some(1), Some(9), Some(12), Some(4), None]);
+    }
+
+    #[test]
+    fn a_quote_within_a_field_of_the_last_line_opens_nothing() {
+        for text in ["a,b\n6\" pipe,5", "a,b\n1,5\"", "a,b\n\"x\"y\",5", "a,b\n\"\",\"\"\"\""] {
+            assert_eq!(read(text.as_bytes(), 64).unwrap().len(), 2, "{text}");
+            assert_eq!(read(format!("{text}\n").as_bytes(), 64).unwrap().len(), 2, "{text}");
+        }
+        for text in ["a,b\n1,\"", "a,b\n1,\"\"\"", "a,b\n\"x\"y,\"z"] {
+            assert_eq!(read(text.as_bytes(), 64).unwrap_err().line, Some(2), "{text}");
+        }
     }
 
     #[test]
