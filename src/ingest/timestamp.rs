@@ -31,7 +31,9 @@ pub struct Timestamp {
 pub fn parse(text: &[u8]) -> Result<Timestamp, TimestampError> {
     let text = std::str::from_utf8(super::duration::trim(text)).map_err(|_| TimestampError)?;
     match text.as_bytes().first() {
-        Some(first) if text.contains(['-', ':', '/']) && first.is_ascii_digit() => date(text),
+        Some(first) if text.contains(['-', ':', '/']) && first.is_ascii_digit() => {
+            date(text).or_else(|error| scientific(text).ok_or(error))
+        }
         Some(_) => epoch(text).ok_or(TimestampError),
         None => Err(TimestampError),
     }
@@ -48,13 +50,27 @@ fn epoch(text: &str) -> Option<Timestamp> {
     scaled(number, fraction)
 }
 
-/// `1.7e9`, as some exports write whole numbers.
+/// `1.700000000987E9`, as some exports write numbers: its point is moved in the text, so no digit is lost.
 fn scientific(text: &str) -> Option<Timestamp> {
-    let number: f64 = text.parse().ok()?;
-    if !text.contains(['e', 'E']) || !(0.0..9.2e18).contains(&number) {
+    /// More digits than any time has.
+    const FARTHEST: i32 = 400;
+    let (number, exponent) = text.split_once(['e', 'E'])?;
+    let exponent: i32 = exponent.parse().ok().filter(|exponent| (-FARTHEST..=FARTHEST).contains(exponent))?;
+    let number = number.strip_prefix('+').unwrap_or(number);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let mut digits = [whole, fraction].concat();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    scaled(number as i64, "")
+    let point = whole.len() as i64 + i64::from(exponent);
+    if point < 0 {
+        digits.insert_str(0, &"0".repeat(point.unsigned_abs() as usize));
+    }
+    let point = point.max(0) as usize;
+    digits.push_str(&"0".repeat(point.saturating_sub(digits.len())));
+    let (whole, fraction) = digits.split_at(point);
+    let whole = whole.trim_start_matches('0');
+    scaled(if whole.is_empty() { 0 } else { whole.parse().ok()? }, fraction)
 }
 
 fn scaled(number: i64, fraction: &str) -> Option<Timestamp> {
@@ -122,6 +138,15 @@ mod tests {
             ("1700000000123456", AT + 123_456_000),
             ("1700000000123456789", AT + 123_456_789),
             ("1.7e9", AT),
+            ("1.700000000987E9", AT + 987_000_000),
+            ("+1.700000000987654321e+09", AT + 987_654_321),
+            ("1.700000000123987E12", AT + 123_987_000),
+            ("0.0017e12", AT),
+            (".17e10", AT),
+            ("17000000000000e-4", AT),
+            ("1700000000987654321E0", AT + 987_654_321),
+            ("1.25e1", 12_500_000_000),
+            ("0.0e300", 0),
             ("12.5", 12_500_000_000),
             ("2023-11-14T22:13:20Z", AT),
             ("2023-11-14T22:13:20.25Z", AT + 250_000_000),
@@ -144,9 +169,24 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in
-            ["", "-5", "yesterday", "2023-13-14T00:00:00Z", "1e400", "99999999999999999999", "12:30", "NaN"]
-        {
+        for text in [
+            "",
+            "-5",
+            "yesterday",
+            "2023-13-14T00:00:00Z",
+            "1e400",
+            "1e99",
+            "1e9999999999",
+            "e9",
+            ".e9",
+            "1.2.3e9",
+            "-1e9",
+            "1e5e4",
+            "1e",
+            "99999999999999999999",
+            "12:30",
+            "NaN",
+        ] {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
     }
