@@ -101,6 +101,15 @@ fn lines_that_are_not_of_the_format_are_counted_with_their_numbers() {
 }
 
 #[test]
+fn a_damaged_line_of_lines_with_one_field_is_no_attempt() {
+    let files = Files::new();
+    let file = files.write("one.jsonl", "{\"duration_ms\":5}\n7\n{\"duration_ms\":6}\n");
+    assert_refused(&ingest([&file]), &["one.jsonl:2", "\"7\"", "no lines of the format JSON lines"]);
+    let output = ingest([&file, "--max-bad-rows", "1"]);
+    assert_eq!((output.number("count"), output.number("mean_s")), (2.0, 0.0055));
+}
+
+#[test]
 fn a_count_column_is_recognised_or_asked_for_and_never_read_as_one_attempt_a_row() {
     let buckets = run_json("ingest fixtures/buckets.csv");
     assert_eq!(

@@ -55,15 +55,18 @@ pub(super) fn to_table(input: Input, format: Box<dyn Format>) -> Result<Input, I
     let name = input.name.clone();
     let lines = Lines::new(&name, input.into_stream());
     let mut fields = Fields::default();
-    format.header().iter().for_each(|column| fields.push(column.as_bytes()));
+    let header = format.header();
+    header.iter().for_each(|column| fields.push(column.as_bytes()));
     let mut out = Vec::new();
     fields.end_into(&mut out);
-    Input::made(&name, Box::new(Records { lines, format, fields, out, at: 0 }))
+    Input::made(&name, Box::new(Records { lines, format, width: header.len(), fields, out, at: 0 }))
 }
 
 struct Records<R> {
     lines: Lines<R>,
     format: Box<dyn Format>,
+    /// How many fields a line of the format has.
+    width: usize,
     fields: Fields,
     out: Vec<u8>,
     at: usize,
@@ -80,8 +83,11 @@ impl<R: BufRead> Read for Records<R> {
             let line = self.lines.text().trim_ascii();
             if !line.is_empty() && self.format.fields(line, &mut self.fields).is_none() {
                 self.fields.clear();
-                // A record of one field is none of this format, and shows what it was.
+                // A record of another number of fields is none of this format, and shows what it was.
                 self.fields.push(&line[..line.len().min(100)]);
+                if self.width == 1 {
+                    self.fields.push(b"?");
+                }
             }
             self.fields.end_into(&mut self.out);
         }
