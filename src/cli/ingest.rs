@@ -131,12 +131,10 @@ fn is_loss(notice: &IngestNotice) -> bool {
 
 fn delimiter(typed: &str) -> Result<u8, String> {
     match typed.as_bytes() {
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' && *byte != b'\n' => {
-            Ok(*byte)
-        }
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
         b"tab" | b"\\t" => Ok(b'\t'),
         _ => Err(format!(
-            "\"{typed}\": a delimiter is one character that is no letter, digit or quote, or tab"
+            "\"{typed}\": a delimiter is one character that is no letter, digit, quote or line's end, or tab"
         )),
     }
 }

@@ -7,10 +7,11 @@ use super::options::{CORRECTING, Correction, Flag, OF_TABLES, Options, SELECTING
 use super::skipped::{Place, Skipped};
 use super::watch::Watch;
 use crate::profile::{
-    Attempt, Grouped, HistogramOf, ProfileError, ProfileRecorder, Ranged, ServiceProfile, ServiceTimes,
-    Source, Sum, Tally,
+    Attempt, Grouped, HistogramOf, MOST_CAPS, ProfileError, ProfileRecorder, Ranged, ServiceProfile,
+    ServiceTimes, Source, Sum, Tally,
 };
 use crate::units::Exact;
+use std::collections::BTreeSet;
 
 /// Rows after which a reader gives up if none of them could be read.
 const HOPELESS_ROWS: u64 = 1000;
@@ -134,6 +135,10 @@ impl Collector {
         };
         if options.since_ns.zip(options.until_ns).is_some_and(|(since, until)| since >= until) {
             return Err(bad("--since is not before --until, so nothing lies between them"));
+        }
+        let caps_ns: BTreeSet<u64> = options.caps_ns().into_iter().collect();
+        if caps_ns.len() > MOST_CAPS {
+            return Err(bad(&format!("{} timeouts (--cap) are more than {MOST_CAPS}", caps_ns.len())));
         }
         Ok(Collector {
             recorder: ProfileRecorder::new(&options.caps_ns()),

@@ -176,6 +176,15 @@ fn a_timeout_is_judged_attempt_by_attempt() {
 }
 
 #[test]
+fn more_timeouts_than_are_counted_are_refused() {
+    let caps = |count: u32| (1..=count).map(|cap| format!("{cap}s")).collect::<Vec<_>>().join(",");
+    let output = ingest(["fixtures/attempts-week.csv.gz", "--cap", &caps(16), "--cap", "1s,1000ms"]);
+    assert_eq!(output.field("cap_effect").as_array().unwrap().len(), 16, "{}", output.stderr);
+    let refused = ingest(["fixtures/attempts-week.csv.gz", "--cap", &caps(17)]);
+    assert_refused(&refused, &["17 timeouts (--cap) are more than 16"]);
+}
+
+#[test]
 fn several_files_standard_input_and_compression_give_the_same_profile() {
     let files = Files::new();
     let rows = |from: u32, to: u32| {
@@ -332,6 +341,9 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_remedy() {
     assert_refused(&ingest([&good, "--where", "duration_ms=6"]), &["none of its 1 rows passes"]);
     assert_refused(&ingest([&good, "--since", "1800000000"]), &["--since"]);
     assert_refused(&ingest([&good, "--since", "yesterday"]), &["\"yesterday\""]);
+    for end in ["\r", "\n"] {
+        assert_refused(&ingest([&good, "--delimiter", end]), &["or line's end"]);
+    }
     assert_refused(&ingest([&good, "--save", "/nowhere/p.json"]), &["/nowhere/p.json"]);
 }
 
