@@ -2,7 +2,7 @@
 
 use super::error::{IngestError, IngestErrorKind};
 use super::watch::Watch;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -51,12 +51,14 @@ impl Input {
 
     /// Unpacks what is compressed (told by its first bytes, whatever it is called) and removes a byte-order mark.
     pub(super) fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, IngestError> {
-        let mut raw = BufReader::with_capacity(BUFFER, reader);
+        let mut raw = BufReader::with_capacity(BUFFER, Raw { name: name.to_owned(), inner: reader });
         let magic = raw.fill_buf().map_err(|error| read_failed(name, &error))?;
-        let mut stream: Box<dyn Read + Send> = if magic.starts_with(b"\x1f\x8b") {
-            Box::new(MultiGzDecoder::new(raw))
+        let mut stream: Box<dyn Read + Send> = if magic.starts_with(GZIP) {
+            let members = GzMembers { source: Some(raw), member: None };
+            Box::new(Unpacked { name: name.to_owned(), inner: members })
         } else if magic.starts_with(b"\x28\xb5\x2f\xfd") {
-            Box::new(ZstdFrames { source: Some(raw), frame: None })
+            let frames = ZstdFrames { source: Some(raw), frame: None };
+            Box::new(Unpacked { name: name.to_owned(), inner: frames })
         } else {
             Box::new(raw)
         };
@@ -139,24 +141,113 @@ fn wide(name: &str, encoding: &str) -> IngestError {
         .remedy(format!("convert it first: iconv -f {encoding} -t UTF-8"))
 }
 
-/// What a failed read means: of a compressed file most often that it was cut short.
+/// What a failed read means.
 pub(super) fn read_failed(name: &str, error: &io::Error) -> IngestError {
-    if let Some(known) = error.get_ref().and_then(|inner| inner.downcast_ref::<IngestError>()) {
-        return known.clone();
+    known(error).cloned().unwrap_or_else(|| {
+        IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be read: {error}"))
+    })
+}
+
+/// The refusal that an error carries through readers which know nothing of it.
+fn known(error: &io::Error) -> Option<&IngestError> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        // What an error of the system carries is no source of it.
+        let carried = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+        if let Some(known) = carried.and_then(|inner| inner.downcast_ref::<IngestError>()) {
+            return Some(known);
+        }
+        cause = match carried {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => IngestError::new(
-            IngestErrorKind::Compression,
-            name,
-            "its compressed bytes end in the middle: the file was cut short",
-        )
-        .remedy("copy it again, or unpack what is there and read that"),
-        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => IngestError::new(
-            IngestErrorKind::Compression,
-            name,
-            format!("its compressed bytes are damaged: {error}"),
-        ),
-        _ => IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be read: {error}")),
+    None
+}
+
+/// The bytes of a file as they are: if they cannot be read, that is no fault of what unpacks them.
+struct Raw<R> {
+    name: String,
+    inner: R,
+}
+
+impl<R: Read> Read for Raw<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, read_failed(&self.name, &error)),
+        })
+    }
+}
+
+/// An unpacked stream, whose errors tell what is wrong with the file.
+struct Unpacked<R> {
+    name: String,
+    inner: R,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| {
+            if error.kind() == io::ErrorKind::Interrupted || known(&error).is_some() {
+                return error;
+            }
+            let new = |reason: String| IngestError::new(IngestErrorKind::Compression, &self.name, reason);
+            let refusal = if error.kind() == io::ErrorKind::UnexpectedEof {
+                new("its compressed bytes end in the middle: the file was cut short".to_owned())
+                    .remedy("copy it again, or unpack what is there and read that")
+            } else {
+                new(format!("its compressed bytes are damaged: {error}"))
+            };
+            io::Error::new(error.kind(), refusal)
+        })
+    }
+}
+
+/// How a member of a gzip file begins.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// All members of a gzip file, one after the other; zero bytes behind the last, as tapes and some copies add them, are
+/// no damage.
+struct GzMembers<R: BufRead> {
+    source: Option<R>,
+    member: Option<Box<GzDecoder<R>>>,
+}
+
+impl<R: BufRead> Read for GzMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(member) = &mut self.member {
+                match member.read(buffer) {
+                    Ok(0) if !buffer.is_empty() => {
+                        self.source = self.member.take().map(|member| member.into_inner());
+                    }
+                    result => return result,
+                }
+            }
+            let Some(mut source) = self.source.take() else { return Ok(0) };
+            match source.fill_buf()?.first() {
+                None => return Ok(0),
+                Some(byte) if *byte != GZIP[0] => return only_zeros(&mut source).map(|()| 0),
+                Some(_) => self.member = Some(Box::new(GzDecoder::new(source))),
+            }
+        }
+    }
+}
+
+/// Reads zero bytes up to the end.
+fn only_zeros(source: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = source.fill_buf()?;
+        if bytes.iter().any(|byte| *byte != 0) {
+            let reason = "there is something behind its end";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        let count = bytes.len();
+        if count == 0 {
+            return Ok(());
+        }
+        source.consume(count);
     }
 }
 
@@ -206,6 +297,9 @@ impl<R: BufRead> Read for ZstdFrames<R> {
 
 /// Whether a decoder failed because its source came to an end.
 fn ends_early(error: &io::Error) -> bool {
+    if known(error).is_some() {
+        return false;
+    }
     let mut cause: Option<&(dyn std::error::Error + 'static)> =
         error.get_ref().map(|error| error as &(dyn std::error::Error + 'static));
     while let Some(error) = cause {
@@ -248,6 +342,8 @@ mod tests {
         assert_eq!(all(&text).unwrap(), text);
         assert_eq!(all(&gz(&text)).unwrap(), text);
         assert_eq!(all(&[gz(b"a"), gz(b"b")].concat()).unwrap(), b"ab");
+        assert_eq!(all(&[gz(b"a"), gz(&text), vec![0; 200_000]].concat()).unwrap().len(), text.len() + 1);
+        assert_eq!(all(&[gz(b""), gz(b"b")].concat()).unwrap(), b"b");
         assert_eq!(all(&zst(&text)).unwrap(), text);
         let skippable = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00xyz".to_vec();
         assert_eq!(all(&[zst(b"a"), skippable, zst(b"b")].concat()).unwrap(), b"ab");
@@ -265,6 +361,53 @@ mod tests {
         let packed = gz(b"short");
         let error = open(&packed[..packed.len() - 9]).map(|_| ()).unwrap_err();
         assert_eq!(error.kind, IngestErrorKind::Compression);
+    }
+
+    #[test]
+    fn what_follows_a_gzip_file_is_damage_unless_it_is_nothing() {
+        for behind in
+            [b"x".to_vec(), [vec![0; 100_000], b"x".to_vec()].concat(), [vec![0], gz(b"b")].concat()]
+        {
+            let error = all(&[gz(b"a"), behind].concat()).unwrap_err();
+            let error = read_failed("x", &error);
+            assert_eq!(error.kind, IngestErrorKind::Compression);
+            assert!(error.reason.contains("damaged"), "{error}");
+        }
+    }
+
+    /// Some bytes, and then an error.
+    struct Failing(io::Cursor<Vec<u8>>, io::ErrorKind);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::new(self.1, "the disk says no")),
+                read => Ok(read),
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_fails_is_not_called_damaged() {
+        let text: Vec<u8> =
+            (0..100_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+        for bytes in [b"a,b\n1,2\n".to_vec(), gz(&text), zst(&text)] {
+            for kind in [
+                io::ErrorKind::InvalidInput,
+                io::ErrorKind::InvalidData,
+                io::ErrorKind::Other,
+                io::ErrorKind::UnexpectedEof,
+            ] {
+                let most = bytes.len().min(5000);
+                let stream = Failing(io::Cursor::new(bytes[..most].to_vec()), kind);
+                let read = Input::from_reader("x", Box::new(stream)).and_then(|input| {
+                    input.into_stream().read_to_end(&mut Vec::new()).map_err(|error| read_failed("x", &error))
+                });
+                let error = read.unwrap_err();
+                assert_eq!(error.kind, IngestErrorKind::Unreadable, "{error}");
+                assert!(error.reason.contains("cannot be read: the disk says no"), "{error}");
+            }
+        }
     }
 
     #[test]
