@@ -244,6 +244,18 @@ fn a_saved_log_is_read_by_the_hdrhistogram_crate_and_by_whsize_again() {
 }
 
 #[test]
+fn groups_whose_names_a_tag_cannot_hold_stay_apart() {
+    let files = Files::new();
+    let table = files.write("a.csv", "name,duration_ms\n\"a,b\",1\na b,20\na_b,300\na_b_2,4000\n");
+    let log = files.path("a.hlog");
+    assert_eq!(ingest([&table, "--group-by", "name", "--save", &log]).code, 0);
+    let back = ingest([&log]);
+    let groups = back.field("groups");
+    let counts: Vec<_> = groups.as_array().unwrap().iter().map(|group| group["count"].as_u64()).collect();
+    assert_eq!(counts, [Some(1); 4], "{groups}");
+}
+
+#[test]
 fn durations_of_another_unit_are_noticed() {
     let files = Files::new();
     let file = files.write("x.hist", base64(&histogram([3_000_000_000_000])));

@@ -6,6 +6,7 @@ use crate::profile::{Bucket, ServiceProfile, ServiceTimes};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Significant digits of what is written.
@@ -31,9 +32,12 @@ pub fn to_hdr_log(profile: &ServiceProfile) -> Result<String, IngestError> {
     text.push_str(
         "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
     );
+    let mut taken = BTreeSet::new();
     let mut interval = |tag: Option<&str>, times: &ServiceTimes| -> Result<(), IngestError> {
         if let Some(tag) = tag {
-            let _ = write!(text, "Tag={},", tag_of(tag));
+            let tag = distinct(tag_of(tag), &taken);
+            let _ = write!(text, "Tag={tag},");
+            taken.insert(tag);
         }
         let highest_ms = times.moments().max_ns() as f64 / 1e6;
         let _ = writeln!(text, "0.000,{length_s:.3},{highest_ms:.3},{}", encoded(times)?);
@@ -66,6 +70,15 @@ fn tag_of(name: &str) -> String {
             },
         )
         .collect()
+}
+
+/// Names may differ in nothing but what a tag cannot hold: the later ones are numbered.
+fn distinct(tag: String, taken: &BTreeSet<String>) -> String {
+    if !taken.contains(&tag) {
+        return tag;
+    }
+    let mut numbered = (2u64..).map(|number| format!("{tag}_{number}"));
+    numbered.find(|numbered| !taken.contains(numbered)).unwrap_or(tag)
 }
 
 fn encoded(times: &ServiceTimes) -> Result<String, IngestError> {
