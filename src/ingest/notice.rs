@@ -493,16 +493,19 @@ impl IngestNotice {
             ),
             IngestNotice::SavedAsHdrLog => Note::info(
                 "saved-as-hdr-log",
-                "the HDR log holds three digits of each attempt; exact sums, failures, arrivals and timeouts are only in a saved profile",
+                "the HDR log holds three digits of each attempt; exact sums, failures, arrivals, timeouts and blanks or commas in the names of groups are only in a saved profile",
             )
             .with_hint("save a profile, for --profile, under a name that does not end in .hlog"),
-            IngestNotice::Saved(SavedNotice::CoarserHistogram) => Note::warning(
+            IngestNotice::Saved(SavedNotice::CoarserHistogram { digits }) => Note::warning(
                 "saved-coarser",
-                "the saved profile holds quantiles within 1% instead of 0.1%, to stay below 100 kB",
+                format!("the saved profile holds quantiles to {}, to stay below 100 kB", within(*digits)),
             ),
-            IngestNotice::Saved(SavedNotice::CoarserGroups) => Note::info(
+            IngestNotice::Saved(SavedNotice::CoarserGroups { digits }) => Note::info(
                 "saved-groups-coarser",
-                "the saved profile holds the quantiles of groups within 1% instead of 0.1%, to stay below 100 kB",
+                format!(
+                    "the saved profile holds the quantiles of groups to {}, to stay below 100 kB",
+                    within(*digits)
+                ),
             ),
             IngestNotice::Saved(SavedNotice::GroupsJoined { joined, kept }) => Note::warning(
                 "saved-groups-joined",
@@ -511,6 +514,29 @@ impl IngestNotice {
                     human::counted(*kept as u64, "group")
                 ),
             ),
+        }
+    }
+}
+
+/// Significant digits, and how far off the true value they leave a quantile.
+fn within(digits: u8) -> String {
+    let percent = 100.0 / 10f64.powi(digits.into());
+    format!("{} (within {percent}%)", human::counted(digits.into(), "significant digit"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_coarser_profile_still_holds_is_said_in_digits() {
+        for (digits, part) in
+            [(1, "1 significant digit (within 10%)"), (2, "2 significant digits (within 1%)")]
+        {
+            for saved in [SavedNotice::CoarserHistogram { digits }, SavedNotice::CoarserGroups { digits }] {
+                let text = IngestNotice::Saved(saved).note().message;
+                assert!(text.contains(part), "{text}");
+            }
         }
     }
 }

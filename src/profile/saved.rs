@@ -127,10 +127,16 @@ pub struct Saved {
 /// What had to be given up to keep a saved profile below [`LARGEST_SAVED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedNotice {
-    /// The quantiles of all attempts are within 1% and no longer within 0.1%.
-    CoarserHistogram,
-    /// The quantiles of the groups are within 1% and no longer within 0.1%.
-    CoarserGroups,
+    /// The quantiles of all attempts are held to fewer significant digits.
+    CoarserHistogram {
+        /// How many: with one they are within 10%, with two within 1%.
+        digits: u8,
+    },
+    /// The quantiles of the groups, or of the others, are held to fewer significant digits.
+    CoarserGroups {
+        /// The fewest of any of them.
+        digits: u8,
+    },
     /// Groups that held workers for the least time were counted with the others.
     GroupsJoined {
         /// How many groups were joined.
@@ -175,7 +181,7 @@ impl ServiceProfile {
         let mut notices = Vec::new();
         let all = save_times(&self.times, self.digits, MAIN_BUDGET)?;
         if all.digits < self.digits {
-            notices.push(SavedNotice::CoarserHistogram);
+            notices.push(SavedNotice::CoarserHistogram { digits: all.digits });
         }
         let (groups, others) = self.save_groups(GROUPS_BUDGET - all.size(), &mut notices)?;
         let cap = |count: &CapCount| SavedCap {
@@ -218,7 +224,6 @@ impl ServiceProfile {
         let mut groups = encode(self.group_digits)?;
         if self.group_digits > 2 && groups.iter().map(size).sum::<usize>() > room {
             groups = encode(2)?;
-            notices.push(SavedNotice::CoarserGroups);
         }
         let mut used = 0;
         let kept = groups
@@ -238,7 +243,12 @@ impl ServiceProfile {
             groups.truncate(kept);
         }
         let others = (others.count() > 0).then(|| save_times(&others, self.group_digits, OTHERS_BUDGET));
-        Ok((groups, others.transpose()?))
+        let others = others.transpose()?;
+        let fewest = groups.iter().map(|group| &group.times).chain(&others).map(|times| times.digits).min();
+        if let Some(digits) = fewest.filter(|digits| *digits < self.group_digits) {
+            notices.push(SavedNotice::CoarserGroups { digits });
+        }
+        Ok((groups, others))
     }
 }
 
@@ -459,7 +469,7 @@ mod tests {
         let saved = profile.save().unwrap();
         let written = json(&saved.profile);
         assert!(written.len() < LARGEST_SAVED, "{} bytes", written.len());
-        assert!(saved.notices.contains(&SavedNotice::CoarserHistogram), "{:?}", saved.notices);
+        assert!(saved.notices.contains(&SavedNotice::CoarserHistogram { digits: 2 }), "{:?}", saved.notices);
         assert!(saved.notices.iter().any(|notice| matches!(notice, SavedNotice::GroupsJoined { .. })));
         let restored =
             ServiceProfile::try_from(serde_json::from_str::<SavedProfile>(&written).unwrap()).unwrap();
