@@ -5,8 +5,9 @@ use crate::ingest::columns::Columns;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::logs;
 use crate::ingest::open::Input;
-use crate::ingest::options::{BadRows, Options};
+use crate::ingest::options::{BadRows, Correction, Options};
 use crate::ingest::{Ingested, finish};
+use crate::units::Seconds;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -227,7 +228,7 @@ fn a_whole_attempt_below_its_parts_is_refused_alike() {
 }
 
 /// How the columns of a table are quoted and its lines end.
-fn dressed(rows: &[[String; 4]], quoted: usize, end: &str) -> String {
+fn dressed(rows: &[[String; 5]], quoted: usize, end: &str) -> String {
     let mut text = String::new();
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
@@ -241,6 +242,8 @@ fn dressed(rows: &[[String; 4]], quoted: usize, end: &str) -> String {
     }
     text
 }
+
+const COLUMNS: [&str; 5] = ["ts", "endpoint", "status", "n", "duration_ms"];
 
 const CELLS: &[&str] = &[
     "1",
@@ -283,66 +286,98 @@ const CELLS: &[&str] = &[
     "123456789012345678901234567890",
 ];
 
+/// What may be asked of a table with the columns ts, endpoint, status, n and duration_ms, each independent of the others.
+fn any_options() -> impl Strategy<Value = Options> {
+    const AT: i64 = 1_700_000_000_000_000_000;
+    let groups = prop::sample::select(vec![&[][..], &["endpoint"], &["status"], &["status", "endpoint"]]);
+    let filters =
+        vec![&[][..], &[], &["endpoint=orders"], &["endpoint!=orders"], &["status!=503", "endpoint=orders"]];
+    let seconds = |text: &str| Seconds::parse_positive(text).unwrap();
+    let corrections = vec![
+        None,
+        None,
+        Some(Correction::Overhead(seconds("40ms"))),
+        Some(Correction::Overhead(seconds("604799s"))),
+        Some(Correction::EndpointShare("70%".parse().unwrap())),
+    ];
+    let caps = vec![vec![], vec![seconds("3ms"), seconds("12.5ms"), seconds("20s")]];
+    let counts = prop::sample::select(vec!["none", "none", "n"]);
+    let times = (
+        prop::option::weighted(0.3, prop::sample::select(vec![AT, AT + 500_000_000])),
+        prop::option::weighted(0.3, prop::sample::select(vec![AT + 1_000_000_000, AT + 1_500_000_000])),
+    );
+    (
+        groups,
+        prop::sample::select(filters),
+        prop::sample::select(corrections),
+        prop::sample::select(caps),
+        counts,
+        times,
+        any::<bool>(),
+    )
+        .prop_map(|(groups, filters, correction, caps, count, (since_ns, until_ns), stamped)| Options {
+            filters: filters.iter().map(|filter| filter.parse().unwrap()).collect(),
+            correction,
+            caps,
+            count_column: Some(count.to_owned()),
+            since_ns,
+            until_ns,
+            timestamp_column: stamped.then(|| "ts".to_owned()),
+            ..group_by(groups)
+        })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn awkward_tables_are_read_alike(
-        rows in prop::collection::vec((prop::collection::vec(prop::sample::select(CELLS), 2..6), 0u8..12), 1..60),
-        options in 0usize..6, delimiter in prop::sample::select(vec![",", ";", "\t"]),
+        rows in prop::collection::vec((prop::collection::vec(prop::sample::select(CELLS), 2..7), 0u8..12), 1..60),
+        options in any_options(), delimiter in prop::sample::select(vec![",", ";", "\t"]),
     ) {
-        let mut text = ["ts", "endpoint", "status", "duration_ms"].join(delimiter) + "\n";
+        let mut text = COLUMNS.join(delimiter) + "\n";
         for (cells, end) in rows {
             // Most rows are plain, so that the two ways mix.
-            let plain = ["1700000000", "orders", "200", "12.5"].join(delimiter);
+            let plain = ["1700000000", "orders", "200", "2", "12.5"].join(delimiter);
             let row = if end < 6 { plain } else if end < 9 {
-                let mut four: Vec<&str> = ["1700000001", "billing", "503", "3"].to_vec();
-                four[usize::from(end) % 4] = cells[0];
-                four.join(delimiter)
+                let mut five = ["1700000001", "billing", "503", "1", "3"];
+                five[cells.len() % 5] = cells[0];
+                five.join(delimiter)
             } else { cells.join(delimiter) };
             text.push_str(&row);
             text.push_str(["\n", "\r\n", "\r", "\n\n"][usize::from(if end < 9 { end % 2 } else { end % 4 })]);
         }
-        let options = match options {
-            0 => group_by(&[]),
-            1 => group_by(&["endpoint"]),
-            2 => group_by(&["endpoint", "status"]),
-            3 => Options { filters: vec!["endpoint=orders".parse().unwrap()], ..group_by(&[]) },
-            4 => Options { since_ns: Some(1_700_000_000_000_000_000), until_ns: Some(1_700_000_000_500_000_000), ..group_by(&[]) },
-            _ => Options { timestamp_column: Some("ts".to_owned()), ..group_by(&["status"]) },
-        };
         let options = Options { delimiter: Some(delimiter.as_bytes()[0]), ..options };
         assert_same(text.as_bytes(), &options);
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn quotes_and_line_ends_of_any_kind_are_read_alike(
-        rows in 1u64..700, quoted in 0usize..16, end in prop::sample::select(vec!["\n", "\r\n", "\r", "\n\n"]),
-        odd in prop::collection::vec((0usize..700, 0usize..4, prop::sample::select(CELLS)), 0..4),
-        dates in any::<bool>(), options in 0usize..3,
+        rows in 1u64..700, quoted in 0usize..32, end in prop::sample::select(vec!["\n", "\r\n", "\r", "\n\n"]),
+        odd in prop::collection::vec((0usize..700, 0usize..5, prop::sample::select(CELLS)), 0..4),
+        dates in any::<bool>(), options in any_options(),
     ) {
         let number = |n: u64| n.wrapping_mul(2_654_435_761) % 1_000_003;
         let start = |n: u64| match dates {
             true => format!("2023-11-14T2{}:{:02}:{:02}.{:03}Z", n / 3000, n / 50 % 60, n % 50, number(n) % 1000),
             false => (1_700_000_000_000 + n * 7).to_string(),
         };
-        let mut cells: Vec<[String; 4]> = (0..rows)
+        let mut cells: Vec<[String; 5]> = (0..rows)
             .map(|n| {
                 let name = ["orders", "billing", "a-rather-long-name"][(number(n) % 3) as usize];
                 let status = if number(n) % 11 == 0 { "503" } else { "200" };
-                [start(n), name.to_owned(), status.to_owned(), format!("{}.{:03}", number(n) % 40_000, number(n) % 1000)]
+                [start(n), name.to_owned(), status.to_owned(), (n % 4).to_string(), format!("{}.{:03}", number(n) % 40_000, number(n) % 1000)]
             })
             .collect();
-        cells.insert(0, ["ts", "endpoint", "status", "duration_ms"].map(str::to_owned));
+        cells.insert(0, COLUMNS.map(str::to_owned));
         for (row, column, cell) in odd {
             let row = 1 + row % rows as usize;
             cells[row][column] = cell.to_owned();
         }
-        let options = group_by([&[][..], &["endpoint"], &["status", "endpoint"]][options]);
         assert_same(dressed(&cells, quoted, end).as_bytes(), &options);
     }
 }
