@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares reading a large CSV with duckdb, polars and xan: count, mean, deviation, least, greatest and five quantiles of
-# one column. In each round the programs run in turn; the best of their rounds counts, with the memory that it took. Not
-# part of CI.
+# one column (quartiles of xan). In each round the programs run in turn; the best of their rounds counts, with the memory
+# that it took. Their answers are compared too: if they differ it fails. Not part of CI.
 #
 #   benches/ingest_peers/compare.sh FOLDER [ROWS] [ROUNDS]
 #
@@ -44,6 +44,7 @@ for round in $(seq "$rounds"); do
     measure xan-parallel "$xan" stats --parallel --quartiles --select duration_ms "$file"
     measure xan "$xan" stats --quartiles --select duration_ms "$file"
     measure xan-no-quantiles "$xan" stats --parallel --select duration_ms "$file"
+    "$python" benches/ingest_peers/agree.py "$work"
 done
 
 version() { "$python" -c "import $1; print('$1', $1.__version__)"; }

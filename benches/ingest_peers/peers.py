@@ -22,6 +22,6 @@ else:
 
     duration = polars.col("duration_ms")
     figures = [duration.count(), duration.mean(), duration.std(ddof=0), duration.min(), duration.max()]
-    figures += [duration.quantile(quantile, interpolation="higher") for quantile in QUANTILES]
+    figures += [duration.quantile(quantile, interpolation="equiprobable") for quantile in QUANTILES]
     named = [figure.alias(str(number)) for number, figure in enumerate(figures)]
     print(polars.scan_csv(file).select(named).collect(engine="streaming").row(0))
