@@ -22,7 +22,8 @@ pub fn read_trace(name: &str) -> Result<Vec<f64>, IngestError> {
             .at(line, None)
             .remedy("a trace has one arrival time a line, in seconds or as a date with time, in order")
     };
-    let mut stamps: Vec<i64> = Vec::new();
+    let mut arrivals_s = Vec::new();
+    let mut ends: Option<(i64, i64)> = None;
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -35,19 +36,49 @@ pub fn read_trace(name: &str) -> Result<Vec<f64>, IngestError> {
             continue;
         }
         match parse_timestamp(text) {
-            Ok(stamp) if stamps.last().is_some_and(|&last| stamp.ns < last) => {
+            Ok(stamp) if ends.is_some_and(|(_, last)| stamp.ns < last) => {
                 return Err(error(number, "it lies before the arrival ahead of it".to_owned()));
             }
-            Ok(stamp) => stamps.push(stamp.ns),
+            Ok(stamp) => {
+                let (first, last) = ends.get_or_insert((stamp.ns, stamp.ns));
+                *last = stamp.ns;
+                arrivals_s.push(stamp.ns.abs_diff(*first) as f64 / 1e9);
+            }
             Err(_) if number == 1 => {}
             Err(why) => return Err(error(number, why.to_string())),
         }
-        if stamps.len() > MOST_ARRIVALS {
+        if arrivals_s.len() > MOST_ARRIVALS {
             return Err(error(number, "there are more than a hundred million arrivals".to_owned()));
         }
     }
-    let Some(&first) = stamps.first() else {
+    if arrivals_s.is_empty() {
         return Err(IngestError::new(IngestErrorKind::Empty, name, "there is no arrival in it"));
-    };
-    Ok(stamps.into_iter().map(|stamp| stamp.abs_diff(first) as f64 / 1e9).collect())
+    }
+    Ok(arrivals_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<f64>, IngestError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        read_trace(file.path().to_str().unwrap())
+    }
+
+    #[test]
+    fn arrivals_are_seconds_from_the_first() {
+        let text = "started\n1700000000.5\n\n1700000000.5\r\n2023-11-14T22:13:22Z\n1700000010";
+        assert_eq!(read(text).unwrap(), [0.0, 0.0, 1.5, 9.5]);
+        for (text, line, part) in [
+            ("1\n3\n2\n", Some(3), "before the arrival ahead"),
+            ("1\n3\nx\n", Some(3), "not a time stamp"),
+            ("time\n", None, "no arrival"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.reason.contains(part), "{error}");
+        }
+    }
 }
