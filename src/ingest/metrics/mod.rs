@@ -4,6 +4,8 @@
 //! series what was added to it, and hands it to the collector.
 
 mod counts;
+mod increase;
+mod labels;
 mod otlp;
 mod query;
 mod series;

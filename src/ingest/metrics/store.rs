@@ -2,30 +2,17 @@
 
 use super::Kind;
 use super::counts::{Counts, Total};
-use super::series::{Covers, Found, SeriesKey, Snapshot};
+use super::increase::{Added, Increase, none_added, selected};
+use super::labels;
+use super::series::{Found, SeriesKey};
 use crate::exposition::SERVICE_SECONDS;
 use crate::ingest::collect::Collector;
 use crate::ingest::duration::Unit;
 use crate::ingest::error::{IngestError, IngestErrorKind};
-use crate::ingest::known::Outcome;
 use crate::ingest::notice::IngestNotice;
 use crate::ingest::options::Options;
 use crate::profile::{HistogramOf, Range, Ranged, Reading, Source, Sum};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Labels whose value tells whether an attempt failed.
-const STATUS_LABELS: &[&str] = &[
-    "code",
-    "status",
-    "status_code",
-    "http_status_code",
-    "http.status_code",
-    "http.response.status_code",
-    "grpc_code",
-];
-
-/// How many names a message lists.
-const LISTED: usize = 12;
 
 struct File {
     name: String,
@@ -37,31 +24,6 @@ struct File {
 #[derive(Default)]
 pub(in crate::ingest) struct Store {
     files: Vec<File>,
-}
-
-/// What was added to a series between two states.
-struct Increase {
-    counts: Counts,
-    interval_ns: Option<(i64, i64)>,
-}
-
-/// What was added to a series in all files.
-#[derive(Default)]
-struct Added {
-    increases: Vec<Increase>,
-    /// How often the series started anew.
-    resets: u64,
-    /// Whether it is everything since the process started.
-    since_start: bool,
-}
-
-impl Added {
-    /// Adds what came from state to state; of the first, everything that it has counted if `first_counts`.
-    fn follow(&mut self, snapshots: &[&Snapshot], first_counts: bool) {
-        let (increases, resets) = increases(snapshots, first_counts);
-        self.increases.extend(increases);
-        self.resets += resets;
-    }
 }
 
 impl Store {
@@ -109,11 +71,11 @@ impl Store {
             });
         }
         let keys = self.keys(&metric);
-        check_labels(&first, &keys, &options)?;
+        labels::check_labels(&first, &keys, &options)?;
         let mut all = Added::default();
         let (mut asked, mut told) = (0, 0);
         for key in keys {
-            if !passes(key, &options) {
+            if !labels::passes(key, &options) {
                 collector.filtered += 1;
                 continue;
             }
@@ -154,7 +116,7 @@ impl Store {
             .flat_map(|file| file.found.series.keys())
             .map(|key| key.metric.as_str())
             .collect();
-        let listed = || listed(all.iter().copied());
+        let listed = || labels::listed(all.iter().copied());
         if let Some(asked) = &options.column {
             let asked = asked.strip_suffix("_bucket").unwrap_or(asked);
             return if all.contains(asked) {
@@ -284,67 +246,6 @@ impl Kind {
     }
 }
 
-/// Whether a state counts in the time that was asked for: an increase by its start, a total if what was added up to it,
-/// or from it on, may lie within.
-fn selected(file: &str, snapshot: &Snapshot, options: &Options) -> Result<bool, IngestError> {
-    let (since, until) = (options.since_ns.unwrap_or(i64::MIN), options.until_ns.unwrap_or(i64::MAX));
-    if options.since_ns.is_none() && options.until_ns.is_none() {
-        return Ok(true);
-    }
-    match (snapshot.covers, snapshot.at_ns) {
-        (Covers::Only(start), _) => Ok(start >= since && start < until),
-        (Covers::Since(_), Some(at)) => Ok(at >= since && at <= until),
-        (Covers::Since(_), None) => {
-            let reason = "its samples carry no time stamps to select by";
-            Err(IngestError::new(IngestErrorKind::Options, file, reason)
-                .remedy("leave out --since and --until"))
-        }
-    }
-}
-
-/// The refusal of states between which nothing is known to have been added.
-fn none_added(file: &str, options: &Options) -> IngestError {
-    if options.since_ns.is_some() || options.until_ns.is_some() {
-        let reason = "no two of its samples lie within --since and --until, and what counts is what was added \
-                      from one to the next";
-        return IngestError::new(IngestErrorKind::NothingSelected, file, reason).remedy("widen the range");
-    }
-    let reason = "no series has two states, between which something may have been added";
-    IngestError::new(IngestErrorKind::Empty, file, reason).remedy("give a later state as well")
-}
-
-/// What was added from state to state, and how often a counter started anew: its counts fell, or its start is another.
-fn increases(snapshots: &[&Snapshot], first_counts: bool) -> (Vec<Increase>, u64) {
-    let mut found = Vec::new();
-    let mut resets = 0;
-    let mut before: Option<&Snapshot> = None;
-    for now in snapshots {
-        let start = match now.covers {
-            Covers::Only(start) => {
-                let interval_ns = now.at_ns.map(|at| (start, at));
-                found.push(Increase { counts: now.counts.clone(), interval_ns });
-                continue;
-            }
-            Covers::Since(start) => start,
-        };
-        let whole = || Increase { counts: now.counts.clone(), interval_ns: start.zip(now.at_ns) };
-        match before {
-            None if first_counts => found.push(whole()),
-            None => {}
-            Some(earlier) => {
-                let restarted = matches!(earlier.covers, Covers::Since(Some(then)) if start.is_some_and(|now| now != then));
-                let added = if restarted { None } else { now.counts.since(&earlier.counts) };
-                let interval_ns = earlier.at_ns.zip(now.at_ns);
-                resets += u64::from(added.is_none());
-                // What was counted between the earlier state and the restart is lost to everyone.
-                found.push(added.map_or_else(whole, |counts| Increase { counts, interval_ns }));
-            }
-        }
-        before = Some(now);
-    }
-    (found, resets)
-}
-
 fn count(
     file: &str,
     key: &SeriesKey,
@@ -360,11 +261,8 @@ fn count(
             collector.arrived(interval_ns, increase.counts.count());
         }
     }
-    let failed = STATUS_LABELS
-        .iter()
-        .filter_map(|label| key.label(label))
-        .any(|value| Outcome::Status.failed(value.as_bytes()));
-    let group = group(key, &collector.options);
+    let failed = labels::failed(key);
+    let group = labels::group(key, &collector.options);
     for part in total.parts() {
         let ranged = ranged(&part, unit, round_edges);
         let histogram = HistogramOf { ranged: &ranged, failed, interval_ns: None, group: group.as_deref() };
@@ -388,49 +286,6 @@ fn ranged(counts: &Counts, unit: Unit, round_edges: bool) -> Ranged {
     });
     let ranges = counts.slots.iter().map(range).collect();
     Ranged { ranges, sum, sum_squares_ns2: None, reading: Reading::Highest, round_edges }
-}
-
-fn group(key: &SeriesKey, options: &Options) -> Option<String> {
-    if options.group_by.is_empty() {
-        return None;
-    }
-    let value =
-        |label: &String| key.label(label).filter(|value| !value.is_empty()).unwrap_or("(empty)").to_owned();
-    Some(options.group_by.iter().map(value).collect::<Vec<_>>().join(" / "))
-}
-
-/// A label that is absent is an empty one, as in a query.
-fn passes(key: &SeriesKey, options: &Options) -> bool {
-    options
-        .filters
-        .iter()
-        .all(|filter| (key.label(&filter.column).unwrap_or_default() == filter.value) != filter.negated)
-}
-
-fn check_labels(file: &str, keys: &BTreeSet<&SeriesKey>, options: &Options) -> Result<(), IngestError> {
-    let labels: BTreeSet<&str> =
-        keys.iter().flat_map(|key| key.labels.iter().map(|(label, _)| label.as_str())).collect();
-    let mut asked = options.group_by.iter().chain(options.filters.iter().map(|filter| &filter.column));
-    match asked.find(|label| !labels.contains(label.as_str())) {
-        None => Ok(()),
-        Some(label) => {
-            let error =
-                IngestError::new(IngestErrorKind::Column, file, format!("there is no label \"{label}\""));
-            Err(if labels.is_empty() {
-                error.remedy("its series have no labels")
-            } else {
-                error.remedy(format!("its labels are {}", listed(labels.into_iter())))
-            })
-        }
-    }
-}
-
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<&str> = names.collect();
-    let more = names.len() > LISTED;
-    names.truncate(LISTED);
-    let text = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-    if more { format!("{text}, …") } else { text }
 }
 
 /// The unit at the end of a metric's name.
