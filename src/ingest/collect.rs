@@ -292,7 +292,10 @@ impl Collector {
                 self.options.refuse(files, "saved profiles alone", &of_tables)?;
                 profile
             }
-            (None, None) => return Err(nothing(files, self.rows, self.filtered)),
+            (None, None) => {
+                let selecting = !self.options.filters.is_empty() || self.options.selects_by_time();
+                return Err(nothing(files, self.rows, self.filtered, selecting));
+            }
         };
         if count > 0 && failures == count && profile.failures() == profile.count() {
             let reason = format!(
@@ -345,12 +348,17 @@ fn too_large(file: &str) -> IngestError {
         .remedy("read it in parts")
 }
 
-fn nothing(files: &str, rows: u64, filtered: u64) -> IngestError {
+fn nothing(files: &str, rows: u64, filtered: u64, selecting: bool) -> IngestError {
     if filtered > 0 {
-        let reason = format!("none of its {filtered} rows passes the filters");
-        return IngestError::new(IngestErrorKind::NothingSelected, files, reason)
-            .remedy("check --where, --since and --until");
+        let new = |reason| IngestError::new(IngestErrorKind::NothingSelected, files, reason);
+        return if selecting {
+            new(format!("none of its {filtered} rows passes the filters"))
+                .remedy("check --where, --since and --until")
+        } else {
+            new(format!("none of its {filtered} rows is an attempt; they measure something else"))
+                .remedy("export the requests as well (of k6, http_req_duration)")
+        };
     }
     let reason = if rows == 0 { "there is no row below its header" } else { "no row stands for an attempt" };
-    IngestError::new(IngestErrorKind::Empty, files, reason)
+    IngestError::new(IngestErrorKind::Empty, files, reason).remedy("export the attempts themselves")
 }

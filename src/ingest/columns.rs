@@ -38,6 +38,8 @@ pub(super) struct Columns {
     pub(super) label_name: Option<String>,
     /// Columns that are left out, as their cells are not what their names say.
     pub(super) unread: Vec<Unread>,
+    /// Columns of a status with the first words that are known neither as a success nor as a failure.
+    pub(super) unknown_outcomes: Vec<(String, Vec<String>)>,
     pub(super) filters: Vec<Filter>,
     /// How many fields a record has.
     pub(super) width: usize,
@@ -66,6 +68,17 @@ pub(super) struct Filter {
     pub(super) column: usize,
     pub(super) value: String,
     pub(super) negated: bool,
+    /// Whether a cell that only begins with the value has it.
+    pub(super) beginning: bool,
+}
+
+impl Filter {
+    /// Whether a row with this cell passes.
+    pub(super) fn passes(&self, cell: &[u8]) -> bool {
+        let (cell, value) = (cell.trim_ascii(), self.value.as_bytes());
+        let has = if self.beginning { cell.starts_with(value) } else { cell == value };
+        has != self.negated
+    }
 }
 
 /// Names of a duration column, likeliest first; within a rank none is likelier than another.
@@ -256,6 +269,10 @@ impl Finder<'_> {
 
     /// The duration's column, chosen by its name.
     fn duration(&self) -> Result<usize, IngestError> {
+        if self.width == 0 {
+            let reason = "its records hold no field, so none is a duration".to_owned();
+            return Err(self.error(IngestErrorKind::Column, reason));
+        }
         if self.width == 1 {
             return Ok(0);
         }
@@ -331,6 +348,19 @@ impl Finder<'_> {
             }
         }
         if good > 0 && good >= bad { Ok(()) } else { Err(example) }
+    }
+
+    /// The first words of a column of a status that are known neither as a success nor as a failure.
+    fn unknown_words(&self, column: usize, outcome: Outcome) -> Vec<String> {
+        const MOST: usize = 3;
+        let mut words: Vec<String> = Vec::new();
+        for cell in self.cells(column).filter(|cell| outcome.is_unknown(cell)) {
+            let word = super::skipped::shown(cell);
+            if words.len() < MOST && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words
     }
 
     /// Whether a column named as a count holds whole numbers; where it holds other numbers as well, somebody has to
@@ -502,7 +532,8 @@ impl Columns {
         let header = dialect.header.as_deref();
         let width = header.map_or_else(|| dialect.sample.first().map_or(0, Vec::len), <[String]>::len);
         let finder = Finder { file, header, sample: &dialect.sample, width };
-        let known = header.and_then(known::by_header).filter(|_| options.column.is_none());
+        let recognised = header.and_then(known::by_header);
+        let known = recognised.filter(|_| options.column.is_none());
         let own = |name: &str| finder.named(name);
         let duration = match (&options.column, known) {
             (Some(name), _) => own(name)?,
@@ -516,7 +547,11 @@ impl Columns {
         let unit = match (options.unit, known) {
             (Some(unit), _) => Some(unit),
             (None, Some(known)) => Some(known.unit),
-            (None, None) => finder.unit(duration, decimal)?,
+            (None, None) => match recognised {
+                // Another column of durations of a known table has its unit.
+                Some(recognised) => Some(recognised.unit),
+                None => finder.unit(duration, decimal)?,
+            },
         };
         let mut unread = Vec::new();
         let timestamp = match (&options.timestamp_column, known) {
@@ -538,6 +573,11 @@ impl Columns {
                 lists.iter().filter_map(|(names, how)| Some((finder.by_names(names)?, *how))).collect()
             }
         };
+        let unknown_outcomes = outcomes
+            .iter()
+            .map(|(column, outcome)| (finder.show(*column), finder.unknown_words(*column, *outcome)))
+            .filter(|(_, words)| !words.is_empty())
+            .collect();
         let count = match (options.count_column.as_deref(), known) {
             (Some(NO_COUNT), _)
                 if !header.is_some_and(|header| header.iter().any(|name| name == NO_COUNT)) =>
@@ -570,7 +610,13 @@ impl Columns {
         let mut filters = Vec::new();
         for filter in &options.filters {
             let column = own(&filter.column)?;
-            filters.push(Filter { column, value: filter.value.clone(), negated: filter.negated });
+            let (value, negated) = (filter.value.clone(), filter.negated);
+            filters.push(Filter { column, value, negated, beginning: false });
+        }
+        if let Some((name, value)) = known.and_then(|known| known.sums)
+            && let Ok(column) = own(name)
+        {
+            filters.push(Filter { column, value: value.to_owned(), negated: true, beginning: true });
         }
         if (options.since_ns.is_some() || options.until_ns.is_some()) && timestamp.is_none() {
             let mut reason = "it has no column of time stamps, which --since and --until need".to_owned();
@@ -603,6 +649,7 @@ impl Columns {
             label_name: labels.as_ref().map(|labels| finder.show(labels.column)),
             labels,
             unread,
+            unknown_outcomes,
             filters,
             width,
             known,

@@ -22,6 +22,8 @@ pub(super) struct Known {
     pub(super) absent: Option<&'static str>,
     /// Columns with the duration of a phase, in the same unit.
     pub(super) phases: &'static [(&'static str, Phase)],
+    /// A column, and how a cell of it begins in a row that sums up other rows: such rows are left out.
+    pub(super) sums: Option<(&'static str, &'static str)>,
     /// Whether a load tool made the requests: then it made the arrivals as well.
     pub(super) load_tool: bool,
 }
@@ -54,6 +56,7 @@ pub(super) const KNOWN: &[Known] = &[
             ("Response-delay", Phase::Http),
             ("Response-read", Phase::Receive),
         ],
+        sums: None,
         load_tool: true,
     },
     Known {
@@ -66,6 +69,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: Some("oha leaves out requests that failed or timed out without an answer"),
         phases: &[("DNS+dialup", Phase::Connect)],
+        sums: None,
         load_tool: true,
     },
     Known {
@@ -78,6 +82,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: None,
         phases: &[("Connect", Phase::Connect)],
+        sums: Some(("responseMessage", "Number of samples in transaction")),
         load_tool: true,
     },
     Known {
@@ -93,11 +98,22 @@ pub(super) const KNOWN: &[Known] = &[
             "k6 leaves out requests that were cut off when the run ended, and of each the time to connect",
         ),
         phases: &[],
+        sums: None,
         load_tool: true,
     },
     Known {
         format: "vegeta csv",
-        signature: &VEGETA_COLUMNS,
+        signature: &[
+            "timestamp",
+            "code",
+            "latency",
+            "bytes_out",
+            "bytes_in",
+            "error",
+            "body",
+            "attack",
+            "seq",
+        ],
         duration: "latency",
         unit: Unit::Nanoseconds,
         timestamp: Some("timestamp"),
@@ -105,6 +121,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: None,
         phases: &[],
+        sums: None,
         load_tool: true,
     },
     Known {
@@ -117,6 +134,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: None,
         phases: &[],
+        sums: None,
         load_tool: true,
     },
     Known {
@@ -129,6 +147,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: Some("ab leaves out requests that failed to connect or had no answer, and tells no failures"),
         phases: &[("ctime", Phase::Connect), ("dtime", Phase::Http)],
+        sums: None,
         load_tool: true,
     },
     Known {
@@ -141,6 +160,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: Some("an access log leaves out attempts that never reached nginx"),
         phases: &[("upstream_connect_time", Phase::Connect)],
+        sums: None,
         load_tool: false,
     },
     Known {
@@ -153,6 +173,7 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: Some("an access log leaves out attempts that never reached Envoy"),
         phases: &[],
+        sums: None,
         load_tool: false,
     },
     Known {
@@ -165,11 +186,12 @@ pub(super) const KNOWN: &[Known] = &[
         labels: None,
         absent: Some("an access log leaves out attempts that never reached the load balancer"),
         phases: &[],
+        sums: None,
         load_tool: false,
     },
 ];
 
-/// The columns of vegeta's CSV, which has no header.
+/// The columns of vegeta's CSV, which has no header; older versions write the first nine alone.
 const VEGETA_COLUMNS: [&str; 12] = [
     "timestamp",
     "code",
@@ -216,13 +238,13 @@ pub(super) fn header_by_shape(record: &[String]) -> Option<Vec<String>> {
     let is_number = |cell: &String, digits: std::ops::RangeInclusive<usize>| {
         digits.contains(&cell.len()) && cell.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let vegeta = record.len() == VEGETA_COLUMNS.len()
+    let vegeta = (9..=VEGETA_COLUMNS.len()).contains(&record.len())
         && is_number(&record[0], 19..=19)
         && is_number(&record[1], 1..=3)
         && is_number(&record[2], 1..=15)
         && is_number(&record[8], 1..=20);
     if vegeta {
-        return Some(VEGETA_COLUMNS.map(str::to_owned).into());
+        return Some(VEGETA_COLUMNS[..record.len()].iter().map(|&name| name.to_owned()).collect());
     }
     let jmeter = (16..=JMETER_COLUMNS.len()).contains(&record.len())
         && is_number(&record[0], 13..=13)
@@ -238,11 +260,92 @@ pub(super) fn header_by_shape(record: &[String]) -> Option<Vec<String>> {
     })
 }
 
+/// Words of a status that say that the attempt failed; `_` stands for `-` and a blank as well.
+const FAILURES: &[&str] = &[
+    "false",
+    "no",
+    "fail",
+    "failed",
+    "failure",
+    "error",
+    "errored",
+    "exception",
+    "timeout",
+    "timed_out",
+    "deadline_exceeded",
+    "ko",
+    "dead",
+    "dead_letter",
+    "dead_lettered",
+    "deadletter",
+    "deadlettered",
+    "dlq",
+    "exhausted",
+    "expired",
+    "rejected",
+    "refused",
+    "dropped",
+    "discarded",
+    "undelivered",
+    "undeliverable",
+    "bounced",
+    "nack",
+    "nacked",
+    "aborted",
+    "cancelled",
+    "canceled",
+    "unreachable",
+    "unavailable",
+];
+
+/// Words of a status that say that it did not.
+const SUCCESSES: &[&str] = &[
+    "true",
+    "yes",
+    "ok",
+    "success",
+    "succeeded",
+    "successful",
+    "delivered",
+    "sent",
+    "accepted",
+    "acknowledged",
+    "acked",
+    "ack",
+    "processed",
+    "complete",
+    "completed",
+    "done",
+    "finished",
+    "pass",
+    "passed",
+    "none",
+    "null",
+    "\\n",
+    "-",
+];
+
+/// Whether a cell is one of the words, in letters of either case.
+fn is_one_of(cell: &[u8], words: &[&str]) -> bool {
+    let same = |(a, b): (&u8, u8)| a.eq_ignore_ascii_case(&b) || b == b'_' && matches!(a, b'-' | b' ');
+    words.iter().any(|word| cell.len() == word.len() && cell.iter().zip(word.bytes()).all(same))
+}
+
 impl Outcome {
+    /// Whether a cell says neither that the attempt failed nor that it did not.
+    pub(super) fn is_unknown(self, cell: &[u8]) -> bool {
+        let cell = cell.trim_ascii();
+        self == Outcome::Status
+            && !cell.is_empty()
+            && !cell[0].is_ascii_digit()
+            && !is_one_of(cell, SUCCESSES)
+            && !self.failed(cell)
+    }
+
     /// Whether a cell says that the attempt failed.
     pub(super) fn failed(self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
-        let is_one_of = |words: &[&str]| words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()));
+        let is_one_of = |words: &[&str]| is_one_of(cell, words);
         match self {
             Outcome::Success => is_one_of(&["false", "0", "no", "f", "n"]),
             Outcome::Error => {
@@ -255,24 +358,7 @@ impl Outcome {
                         cell[..digits].iter().take(6).fold(0u32, |sum, d| sum * 10 + u32::from(d - b'0'));
                     code == 0 || code >= 400
                 } else {
-                    is_one_of(&[
-                        "false",
-                        "fail",
-                        "failed",
-                        "failure",
-                        "error",
-                        "errored",
-                        "timeout",
-                        "timed_out",
-                        "timed out",
-                        "ko",
-                        "dead",
-                        "dead_letter",
-                        "exhausted",
-                        "refused",
-                        "cancelled",
-                        "canceled",
-                    ])
+                    is_one_of(FAILURES)
                 }
             }
         }
@@ -293,6 +379,9 @@ mod tests {
             (Outcome::Status, "404 Not Found", true),
             (Outcome::Status, "Timeout", true),
             (Outcome::Status, "delivered", false),
+            (Outcome::Status, "dead_lettered", true),
+            (Outcome::Status, "Dead-Letter", true),
+            (Outcome::Status, "timed out", true),
             (Outcome::Status, "", false),
             (Outcome::Success, "true", false),
             (Outcome::Success, "FALSE", true),
@@ -301,7 +390,9 @@ mod tests {
             (Outcome::Error, "connection refused", true),
         ] {
             assert_eq!(outcome.failed(cell.as_bytes()), failed, "{outcome:?} {cell}");
+            assert!(!outcome.is_unknown(cell.as_bytes()), "{outcome:?} {cell}");
         }
+        assert!(Outcome::Status.is_unknown(b"wibble") && !Outcome::Error.is_unknown(b"wibble"));
     }
 
     #[test]

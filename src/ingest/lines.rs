@@ -28,9 +28,9 @@ impl<R: BufRead> Lines<R> {
         let read = read.map_err(|error| read_failed(&self.name, &error))?;
         if read > LONGEST {
             let reason = format!("a line is longer than {} MB", LONGEST >> 20);
-            return Err(
-                IngestError::new(IngestErrorKind::Malformed, &self.name, reason).at(self.number, None)
-            );
+            return Err(IngestError::new(IngestErrorKind::Malformed, &self.name, reason)
+                .at(self.number, None)
+                .remedy("write one record a line"));
         }
         Ok(read > 0)
     }

@@ -33,6 +33,7 @@ mod watch;
 use crate::profile::ServiceProfile;
 use collect::Collector;
 use open::Input;
+use std::collections::HashSet;
 use std::io::Read;
 
 pub use comparison::{Change, Comparison, Workers};
@@ -90,7 +91,11 @@ pub fn read_files_watched(
 ) -> Result<Ingested, IngestError> {
     let mut collector = Collector::new(options)?;
     collector.watch = watch.clone();
+    let mut seen = HashSet::new();
     for name in files {
+        if name != STDIN && !seen.insert(std::fs::canonicalize(name).unwrap_or_else(|_| name.into())) {
+            collector.notices.push(IngestNotice::NamedTwice { file: name.clone() });
+        }
         read_input(Input::open_watched(name, watch)?, &mut collector)?;
     }
     finish(collector, files.first().map_or("input", String::as_str))

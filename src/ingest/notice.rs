@@ -28,6 +28,41 @@ pub enum IngestNotice {
         /// Which.
         explanation: &'static str,
     },
+    /// A report gives failures by their number alone.
+    FailuresReported {
+        /// The format that was recognised.
+        format: &'static str,
+        /// How many answers had the status of a failure; they are among the attempts.
+        answered: u64,
+        /// How many requests had no answer; they are not.
+        unanswered: u64,
+    },
+    /// Words of a status are neither known as a success nor as a failure.
+    UnknownOutcome {
+        /// The column.
+        column: String,
+        /// The first such words.
+        words: Vec<String>,
+    },
+    /// A file was named twice.
+    NamedTwice {
+        /// Which.
+        file: String,
+    },
+    /// A file names another unit than was asked for.
+    UnitOverridden {
+        /// Which file.
+        file: String,
+        /// The unit that it names.
+        named: String,
+        /// The unit that its values are taken in.
+        taken: String,
+    },
+    /// Phases took longer than the attempts that they belong to.
+    PhasesExceed {
+        /// How much of the attempts' time they took, as a share.
+        share: f64,
+    },
     /// The arrivals are those that a load tool made.
     LoadToolArrivals {
         /// The format that was recognised.
@@ -250,6 +285,15 @@ fn of_phases(profile: &ServiceProfile) -> Vec<IngestNotice> {
     if phases.are_mixed() {
         notices.push(IngestNotice::PhasesMixed);
     }
+    let known_ns = phases.measured().fold(0u128, |sum, (_, phase)| sum.saturating_add(phase.sum_ns));
+    let taken_ns = profile.times().moments().sum_ns();
+    if phases.form() == Some(PhaseForm::Columns) || phases.form() == Some(PhaseForm::BesideAttempts) {
+        // Phases are rounded like attempts: a thousandth is none.
+        let share = known_ns as f64 / taken_ns.max(1) as f64;
+        if profile.source().correction.is_none() && share > 1.001 {
+            notices.push(IngestNotice::PhasesExceed { share });
+        }
+    }
     let attempts = phases.most_rows();
     let each = phases.form().is_some_and(|form| form != PhaseForm::InsteadOfAttempts);
     // A few attempts may have failed before their first phase.
@@ -311,6 +355,40 @@ impl IngestNotice {
                 Note::warning("attempts-missing", (*explanation).to_owned())
                     .with_hint("they held workers too, so the true mean is higher")
             }
+            IngestNotice::FailuresReported { format, answered, unanswered } => {
+                let answered = (*answered > 0).then(|| {
+                    format!("{} with the status of a failure, counted like all others", human::counted(*answered, "answer"))
+                });
+                let unanswered = (*unanswered > 0).then(|| {
+                    format!("{} without an answer, whose time is not in it", human::counted(*unanswered, "request"))
+                });
+                let both: Vec<String> = answered.into_iter().chain(unanswered).collect();
+                Note::warning("failures-reported", format!("the {format} reports {}", both.join(", and ")))
+            }
+            IngestNotice::UnknownOutcome { column, words } => Note::warning(
+                "outcome-unknown",
+                format!(
+                    "\"{column}\" holds \"{}\", which is not known as a failure and counts as a success",
+                    words.join("\", \"")
+                ),
+            )
+            .with_hint("count failures apart with --where"),
+            IngestNotice::NamedTwice { file } => Note::warning(
+                "file-named-twice",
+                format!("{file} was named twice, and its attempts are counted twice"),
+            ),
+            IngestNotice::UnitOverridden { file, named, taken } => Note::warning(
+                "unit-overridden",
+                format!("{file} names {named} as the unit of its values, and they are taken in {taken}, as was asked for"),
+            ),
+            IngestNotice::PhasesExceed { share } => Note::warning(
+                "phases-exceed-attempts",
+                format!(
+                    "the phases take {} of the time of the attempts: some lie outside of what is measured as one, or overlap",
+                    human::percent(*share)
+                ),
+            )
+            .with_hint("a worker is held for them as well: correct with --overhead, or measure the whole attempt"),
             IngestNotice::LoadToolArrivals { format } => Note::info(
                 "load-tool-arrivals",
                 format!("the arrivals are those that the load tool made ({format}), not those of production"),

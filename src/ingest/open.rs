@@ -84,7 +84,8 @@ impl Input {
     /// Refuses what cannot be text of one byte a character: empty input, UTF-16, binary.
     pub(super) fn check_text(&self) -> Result<(), IngestError> {
         if self.head.iter().all(u8::is_ascii_whitespace) && self.whole {
-            return Err(IngestError::new(IngestErrorKind::Empty, &self.name, "there is nothing in it"));
+            return Err(IngestError::new(IngestErrorKind::Empty, &self.name, "there is nothing in it")
+                .remedy("check the command that wrote it"));
         }
         let Some(nul) = memchr::memchr(0, &self.head) else { return Ok(()) };
         let zeros = self.head.iter().filter(|byte| **byte == 0).count();
@@ -103,7 +104,9 @@ impl Input {
             return Err(wide(&self.name, "UTF-16"));
         }
         let line = 1 + memchr::memchr_iter(b'\n', &self.head[..nul]).count() as u64;
-        Err(binary("it is binary: it holds zero bytes").at(line, None))
+        Err(binary("it is binary: it holds zero bytes")
+            .at(line, None)
+            .remedy("export it as text, or name its format with --input-format"))
     }
 
     /// The whole stream, the head included.
@@ -197,7 +200,7 @@ impl<R: Read> Read for Unpacked<R> {
                 new("its compressed bytes end in the middle: the file was cut short".to_owned())
                     .remedy("copy it again, or unpack what is there and read that")
             } else {
-                new(format!("its compressed bytes are damaged: {error}"))
+                new(format!("its compressed bytes are damaged: {error}")).remedy("copy it again")
             };
             io::Error::new(error.kind(), refusal)
         })

@@ -160,8 +160,7 @@ impl<'a> Rows<'a> {
         self.check_width(record)?;
         let cell = |column: usize| record.field(column).unwrap_or_default();
         for filter in &columns.filters {
-            let same = cell(filter.column).trim_ascii() == filter.value.as_bytes();
-            if same == filter.negated {
+            if !filter.passes(cell(filter.column)) {
                 self.collector.filtered += 1;
                 self.collector.rows -= 1;
                 return Ok(None);

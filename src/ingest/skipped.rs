@@ -21,7 +21,8 @@ pub struct Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}:{}", self.file, self.line)?;
+        let file = if self.file == super::STDIN { "standard input" } else { &self.file };
+        write!(formatter, "{file}:{}", self.line)?;
         self.column.iter().try_for_each(|column| write!(formatter, ":{column}"))?;
         self.text.iter().try_for_each(|text| write!(formatter, " \"{text}\""))
     }

@@ -23,7 +23,8 @@ pub(super) fn read(input: Input, collector: &mut Collector) -> Result<(), Ingest
     let headed = dialect.header.is_some();
     if headed && dialect.sample.is_empty() && input.whole {
         let reason = "there is a header and no row below it";
-        return Err(IngestError::new(IngestErrorKind::Empty, &input.name, reason));
+        return Err(IngestError::new(IngestErrorKind::Empty, &input.name, reason)
+            .remedy("export the rows as well; --no-header if this line is one"));
     }
     read_rows(input, &mut dialect, collector)
 }
@@ -105,14 +106,20 @@ fn announce(name: &str, columns: &Columns, collector: &mut Collector) {
             example: unread.example.clone(),
         });
     }
+    for (column, words) in &columns.unknown_outcomes {
+        let (column, words) = (column.clone(), words.clone());
+        collector.notices.push(IngestNotice::UnknownOutcome { column, words });
+    }
     let Some(known) = columns.known else { return };
+    // Lines of another shape are read into the columns of a known table.
+    let format = columns.lines.unwrap_or(known.format);
     if collector.options.correction.is_none() {
-        collector.notices.push(IngestNotice::EndpointLatency { format: known.format });
+        collector.notices.push(IngestNotice::EndpointLatency { format });
     }
     if let Some(absent) = known.absent {
         collector.notices.push(IngestNotice::AbsentAttempts { explanation: absent });
     }
     if known.load_tool && known.timestamp.is_some() {
-        collector.notices.push(IngestNotice::LoadToolArrivals { format: known.format });
+        collector.notices.push(IngestNotice::LoadToolArrivals { format });
     }
 }

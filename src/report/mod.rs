@@ -155,11 +155,22 @@ impl Report {
 
 /// Serialises, and refuses any null: `serde_json` writes NaN and infinity as null, and our structs never do.
 fn finite(value: &impl Serialize, root: &str) -> Result<Value, NotFinite> {
-    let value =
+    let mut value =
         serde_json::to_value(value).map_err(|error| NotFinite { path: format!("{root} ({error})") })?;
+    no_negative_zero(&mut value);
     match null_path(&value) {
         None => Ok(value),
         Some(path) => Err(NotFinite { path: format!("{root}{path}") }),
+    }
+}
+
+/// The sum of nothing is −0 in floats, which means no other thing than 0.
+fn no_negative_zero(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() && number.as_f64() == Some(0.0) => *value = 0.0.into(),
+        Value::Array(items) => items.iter_mut().for_each(no_negative_zero),
+        Value::Object(fields) => fields.values_mut().for_each(no_negative_zero),
+        _ => {}
     }
 }
 
@@ -184,6 +195,21 @@ mod tests {
     #[derive(Serialize)]
     struct Nested {
         rows: Vec<f64>,
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let report = Report::new(
+            "size",
+            Answer::Yes,
+            "",
+            &Nested { rows: vec![] },
+            &Nested { rows: vec![-0.0, -1.5, 0.0] },
+        );
+        assert_eq!(
+            report.map(|report| report.result().to_string()),
+            Ok::<_, NotFinite>("{\"rows\":[0.0,-1.5,0.0]}".to_owned())
+        );
     }
 
     #[test]

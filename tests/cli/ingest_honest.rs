@@ -173,3 +173,70 @@ fn no_text_of_a_file_steers_the_terminal() {
     let refused = crate::support::run_all(["ingest", &header]);
     assert!(refused.code == 2 && refused.stderr.contains("a?[2J"), "{refused:?}");
 }
+
+#[test]
+fn what_a_report_says_of_failures_is_passed_on() {
+    let files = Files::new();
+    let wrk = "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency   635.91us    0.89ms  12.92ms   93.69%\n  1000 requests in 30.00s, 17.76GB read\n  Socket errors: connect 0, read 0, write 0, timeout 500\n  Non-2xx or 3xx responses: 300\n";
+    let report = files.write("wrk.txt", wrk);
+    let output = ingest([&report]);
+    assert!(codes(&output).contains(&"failures-reported".to_owned()), "{output:?}");
+    for part in ["300 answers with the status of a failure", "500 requests without an answer"] {
+        assert!(output.stdout.contains(part), "{part}: {output:?}");
+    }
+}
+
+#[test]
+fn words_of_a_status_that_are_not_known_are_named() {
+    let files = Files::new();
+    let dead = files.write("a.csv", "status,duration_ms\n200,150\ndead_lettered,30000\ndelivered,5\n");
+    let output = ingest([&dead]);
+    assert_eq!(output.number("failures"), 1.0);
+    assert!(!codes(&output).contains(&"outcome-unknown".to_owned()));
+    let odd = files.write("b.csv", "status,duration_ms\n200,150\nwibble,30000\n");
+    let output = ingest([&odd]);
+    assert_eq!(output.number("failures"), 0.0);
+    assert!(codes(&output).contains(&"outcome-unknown".to_owned()) && output.stdout.contains("wibble"));
+}
+
+#[test]
+fn rows_that_sum_up_other_rows_are_left_out() {
+    let files = Files::new();
+    let header = "timeStamp,elapsed,label,responseCode,responseMessage,success";
+    let rows = "1700000000000,300,TX,200,\"Number of samples in transaction : 2, number of failing samples : 0\",true\n1700000000000,100,a,200,OK,true\n1700000000100,200,b,200,OK,true\n";
+    let output = ingest([&files.write("a.jtl", format!("{header}\n{rows}"))]);
+    assert_eq!((output.number("count"), output.number("mean_s")), (2.0, 0.15));
+    assert_eq!(output.number("filtered_rows"), 1.0);
+}
+
+#[test]
+fn a_file_that_is_named_twice_and_a_key_that_is_there_twice_are_noticed() {
+    let files = Files::new();
+    let table = files.write("a.csv", "duration_ms\n5\n");
+    assert!(codes(&ingest([&table, &table])).contains(&"file-named-twice".to_owned()));
+    let lines = files.write(
+        "a.jsonl",
+        "{\"duration_ms\":5}\n{\"duration_ms\":6,\"duration_ms\":7}\n{\"duration_ms\":9}\n",
+    );
+    let output = ingest([&lines, "--max-bad-rows", "1"]);
+    assert_eq!((output.number("count"), output.number("skipped_rows")), (2.0, 1.0));
+    assert_refused(&ingest([&files.write("empty.json", "{}\n")]), &["hold no field"]);
+}
+
+#[test]
+fn phases_that_exceed_the_attempt_are_noticed() {
+    let files = Files::new();
+    let table = files.write("a.csv", "connect_ms,http_ms,duration_ms\n30,100,50\n");
+    let output = ingest([&table]);
+    assert!(codes(&output).contains(&"phases-exceed-attempts".to_owned()), "{output:?}");
+    assert!(output.stdout.contains("260%"), "{output:?}");
+}
+
+#[test]
+fn another_column_of_a_known_table_has_its_unit() {
+    let output = ingest(["fixtures/nginx.log", "--column", "upstream_response_time"]);
+    assert_eq!(
+        (output.code, output.field("source")["unit"].as_str().unwrap().to_owned()),
+        (0, "s".to_owned())
+    );
+}

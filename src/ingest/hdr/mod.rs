@@ -83,6 +83,10 @@ fn undecodable(name: &str, error: &CodecError) -> IngestError {
 
 /// The unit that was asked for, that the file names, or nanoseconds, which is then said.
 fn unit_of(collector: &mut Collector, named: Option<Unit>, name: &str) -> Unit {
+    if let Some((named, taken)) = named.zip(collector.options.unit).filter(|(named, taken)| named != taken) {
+        let (file, named, taken) = (name.to_owned(), named.to_string(), taken.to_string());
+        collector.notices.push(IngestNotice::UnitOverridden { file, named, taken });
+    }
     collector.options.unit.or(named).unwrap_or_else(|| {
         collector.notices.push(IngestNotice::HdrUnitAssumed { file: name.to_owned() });
         Unit::Nanoseconds

@@ -5,7 +5,9 @@ use super::fields::Fields;
 use crate::ingest::error::{IngestError, IngestErrorKind};
 use crate::ingest::open::Input;
 use crate::ingest::options::Options;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// Lines whose fields are looked at.
 const LOOKED_AT: usize = 100;
@@ -40,6 +42,33 @@ enum Kind {
     Vegeta,
 }
 
+/// An object in which no key is there twice: it could not be told which value is meant.
+struct Object(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Object;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Object, A::Error> {
+                let mut object = Map::new();
+                while let Some((key, value)) = entries.next_entry::<String, Value>()? {
+                    if object.insert(key, value).is_some() {
+                        return Err(A::Error::custom("a key is there twice"));
+                    }
+                }
+                Ok(Object(object))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 struct Json {
     kind: Kind,
     /// The names of the fields, and their paths.
@@ -54,6 +83,7 @@ pub(super) fn of(input: &Input, options: &Options) -> Result<Box<dyn Format>, In
         .filter(|line| !line.is_empty())
         .take(LOOKED_AT)
         .filter_map(|line| serde_json::from_slice(line).ok())
+        .map(|Object(object)| object)
         .collect();
     let Some(first) = objects.first() else {
         let reason = "its first lines are no JSON objects of one line each";
@@ -122,7 +152,7 @@ impl Format for Json {
     }
 
     fn fields(&self, line: &[u8], fields: &mut Fields) -> Option<()> {
-        let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
+        let Object(object) = serde_json::from_slice(line).ok()?;
         // k6 declares its metrics in lines of their own.
         let declares = self.kind == Kind::K6 && object.get("type").is_some_and(|kind| kind == "Metric");
         for (place, (_, path)) in self.columns.iter().enumerate() {

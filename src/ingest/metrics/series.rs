@@ -121,7 +121,7 @@ impl Classic {
         for (high, cumulative, line) in buckets {
             if high == low {
                 return Err(Unfit::new(
-                    format!("the bucket up to {high} is there twice: two scrapes in one file?"),
+                    format!("the bucket up to {} is there twice: two scrapes in one file?", short(high)),
                     Some(line),
                 ));
             }
@@ -132,8 +132,31 @@ impl Classic {
             slots.push(slot(low, high, count).map_err(|reason| Unfit::new(reason, Some(line)))?);
             (low, below) = (high, cumulative);
         }
+        self.check_whole()?;
         Counts::summed(slots, self.sum).map_err(|reason| Unfit::new(reason, None))
     }
+
+    /// Refuses a histogram that was cut, or whose count is not that of its buckets.
+    fn check_whole(&self) -> Result<(), Unfit> {
+        let Some(last) = self.buckets.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(()) };
+        let whole = last.0 == f64::INFINITY;
+        match self.count {
+            Some(count) if count < last.1 || whole && count != last.1 => Err(Unfit::new(
+                format!("its _count is {} and its buckets count {}", short(count), short(last.1)),
+                Some(last.2),
+            )),
+            None if !whole => Err(Unfit::new(
+                "it has neither the bucket le=\"+Inf\" nor a _count, so how many took longer is not known",
+                Some(last.2),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A number for a message; it may be anything.
+fn short(number: f64) -> String {
+    if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 
 impl Counts {
@@ -145,7 +168,7 @@ impl Counts {
         }
         match sum {
             Some(sum) if !sum.is_finite() || sum < 0.0 => {
-                Err(format!("its sum is {sum}, so it is not one of durations"))
+                Err(format!("its sum is {}, so it is not one of durations", short(sum)))
             }
             _ => Ok(counts),
         }
@@ -167,7 +190,7 @@ pub(super) fn slot(low: f64, high: f64, count: u64) -> Result<Slot, String> {
 pub(super) fn whole(number: f64) -> Result<u64, String> {
     const MOST: f64 = (1u64 << 53) as f64;
     if !(0.0..=MOST).contains(&number) {
-        return Err(format!("{number} is no count"));
+        return Err(format!("{} is no count", short(number)));
     }
     if (number - number.round()).abs() > 1e-6 * number.max(1.0) {
         return Err(format!(
@@ -204,11 +227,21 @@ mod tests {
             (vec![(0.1, 0.25)], None, "rate()"),
             (vec![(0.1, f64::NAN)], None, "no count"),
             (vec![(0.1, 1.0), (0.1, 1.0)], None, "twice"),
-            (vec![(0.1, 1.0)], Some(f64::NAN), "its sum is NaN"),
+            (vec![(0.1, 1.0), (f64::INFINITY, 1.0)], Some(f64::NAN), "its sum is NaN"),
         ] {
             let error = classic(&buckets, None, sum).counts().unwrap_err();
             assert!(error.reason.contains(part), "{buckets:?}: {error:?}");
         }
-        assert!(classic(&[(-0.1, 0.0), (1.0, 5.0)], None, None).counts().is_ok());
+        let infinite = f64::INFINITY;
+        assert!(classic(&[(-0.1, 0.0), (1.0, 5.0), (infinite, 5.0)], None, None).counts().is_ok());
+        for (buckets, count, part) in [
+            (vec![(0.1, 5.0), (infinite, 7.0)], Some(9.0), "its _count is 9 and its buckets count 7"),
+            (vec![(0.1, 5.0), (1.0, 7.0)], Some(6.0), "its _count is 6"),
+            (vec![(0.1, 5.0), (1.0, 7.0)], None, "neither the bucket"),
+            (vec![(0.1, 1e300), (infinite, 1e300)], None, "1e300 is no count"),
+        ] {
+            let error = classic(&buckets, count, None).counts().unwrap_err();
+            assert!(error.reason.contains(part), "{buckets:?}: {error:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A bar counts the requests up to its mark and above the one before; the quantile p is the request of rank
 //! ⌈p·n⌉ + 1 (hey 0.1.4). Together they leave little room for where a request lies.
 
-use super::{Row, Spectrum, Written, merged};
+use super::{Reported, Row, Spectrum, Written, merged};
 use crate::ingest::duration::Unit;
 use crate::ingest::error::{IngestError, IngestErrorKind};
 use crate::ingest::lines::Lines;
@@ -14,9 +14,11 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
     let (mut average, mut slowest) = (None, None);
     let (mut bars, mut quantiles) = (Vec::new(), Vec::new());
     let mut count = 0u64;
+    let mut reported = Reported::default();
     while lines.advance()? {
         let line = String::from_utf8_lossy(lines.text());
         let line = line.trim();
+        reported.read(line);
         let value =
             |prefix: &str| Written::parse(line.strip_prefix(prefix)?.trim().strip_suffix("secs")?.trim());
         if line == "Response time histogram:" && !bars.is_empty() {
@@ -48,6 +50,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
         mean_resolution: 0.0,
         unit: Some(Unit::Seconds),
         absent: Some("hey leaves out requests that failed or timed out without an answer"),
+        reported,
     })
 }
 

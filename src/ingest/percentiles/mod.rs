@@ -85,6 +85,46 @@ struct Spectrum {
     unit: Option<Unit>,
     /// Which attempts are missing, if it is the report of a load tool.
     absent: Option<&'static str>,
+    /// Failures of which the report says no more than their number.
+    reported: Reported,
+}
+
+/// Failures that a load tool reports by their number alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Reported {
+    /// Answers with the status of a failure: they are among the attempts.
+    answered: u64,
+    /// Requests without an answer: they are not.
+    unanswered: u64,
+    /// Whether the lines that follow are hey's errors.
+    within_errors: bool,
+}
+
+impl Reported {
+    /// Takes what a line of a report says of failures.
+    fn read(&mut self, line: &str) {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        // hey: `[503]	9 responses`, and `[50]	Get "…": context deadline exceeded` below its heading.
+        let bracketed = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        if let Some((inside, rest)) = bracketed {
+            if self.within_errors {
+                self.unanswered = self.unanswered.saturating_add(number(inside).unwrap_or(0));
+            } else if let Some(responses) = rest.trim().strip_suffix("responses").and_then(number)
+                && number(inside).is_some_and(|status| status >= 400)
+            {
+                self.answered = self.answered.saturating_add(responses);
+            }
+            return;
+        }
+        self.within_errors |= line == "Error distribution:";
+        // wrk: `Socket errors: connect 0, read 0, write 0, timeout 500`, `Non-2xx or 3xx responses: 3000`.
+        if let Some(errors) = line.strip_prefix("Socket errors:") {
+            let each = errors.split(',').filter_map(|part| number(part.trim().rsplit(' ').next()?));
+            self.unanswered = each.fold(self.unanswered, u64::saturating_add);
+        } else if let Some(responses) = line.strip_prefix("Non-2xx or 3xx responses:").and_then(number) {
+            self.answered = self.answered.saturating_add(responses);
+        }
+    }
 }
 
 /// Reads a report into the collector.
@@ -127,6 +167,11 @@ fn announce(name: &str, spectrum: &Spectrum, unit: Unit, collector: &mut Collect
             collector.notices.push(IngestNotice::EndpointLatency { format: spectrum.format });
         }
         collector.notices.push(IngestNotice::AbsentAttempts { explanation });
+    }
+    let Reported { answered, unanswered, .. } = spectrum.reported;
+    if answered > 0 || unanswered > 0 {
+        let format = spectrum.format;
+        collector.notices.push(IngestNotice::FailuresReported { format, answered, unanswered });
     }
     if spectrum.mean.is_none() {
         collector.notices.push(IngestNotice::MeanFromRows { file: name.to_owned() });
@@ -206,6 +251,7 @@ mod tests {
             mean_resolution: 0.0,
             unit: None,
             absent: None,
+            reported: Reported::default(),
         };
         let ranged = spectrum.ranged(Unit::Seconds);
         let counts: Vec<u64> = ranged.ranges.iter().map(|range| range.count).collect();
@@ -214,6 +260,21 @@ mod tests {
         let Sum::Known { ns, low_ns, high_ns } = ranged.sum else { panic!("{ranged:?}") };
         assert_eq!((low_ns, ns, high_ns), (24_995_000_000, 25_000_000_000, 25_005_000_000));
         assert_eq!(ranged.sum_squares_ns2, Some(72_500_000_000_000_000_000));
+    }
+
+    #[test]
+    fn failures_that_are_only_counted_are_told_apart_by_whether_they_had_an_answer() {
+        let of = |text: &str| {
+            let mut reported = Reported::default();
+            text.lines().for_each(|line| reported.read(line.trim()));
+            (reported.answered, reported.unanswered)
+        };
+        let hey = "Status code distribution:\n  [200]\t991 responses\n  [503]\t9 responses\n\nError distribution:\n  [50]\tGet \"http://a\": context deadline exceeded\n";
+        assert_eq!(of(hey), (9, 50));
+        let wrk =
+            "  Socket errors: connect 1, read 2, write 0, timeout 500\n  Non-2xx or 3xx responses: 3000\n";
+        assert_eq!(of(wrk), (3000, 503));
+        assert_eq!(of("[info] Requests/sec: 9\n  0.264 [771]\t|\n"), (0, 0));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //!
 //! The mean is that of the footer; from the rows it would be some per cent off.
 
-use super::{Row, Spectrum, Written};
+use super::{Reported, Row, Spectrum, Written};
 use crate::ingest::duration::Unit;
 use crate::ingest::error::{IngestError, IngestErrorKind};
 use crate::ingest::lines::Lines;
@@ -42,7 +42,9 @@ struct Footer {
 /// Parses the one spectrum of a text; what stands around it is left alone.
 pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spectrum, IngestError> {
     let mut rows: Vec<Row> = Vec::new();
+    let mut last = Last::default();
     let mut footer = Footer::default();
+    let mut reported = Reported::default();
     let (mut within, mut is_wrk2) = (false, false);
     while lines.advance()? {
         let bad = |reason: &str| {
@@ -50,6 +52,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
         };
         let line = String::from_utf8_lossy(lines.text());
         let line = line.trim();
+        reported.read(line);
         if !within {
             is_wrk2 |= line.contains("Recorded Latency") || line.starts_with("Detailed Percentile spectrum");
             within = is_legend(line.as_bytes());
@@ -68,7 +71,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some(row) = row(line) else {
+        let Some((row, share)) = row(line) else {
             if footer.count.is_some() || line.starts_with("---") {
                 within = false;
                 continue;
@@ -82,8 +85,9 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
             return Err(bad("there are more rows than any spectrum has"));
         }
         rows.push(row);
+        last = Last { share, line: lines.number() };
     }
-    check(name, &rows, footer)?;
+    check(name, &rows, last, footer)?;
     Ok(Spectrum {
         format: if is_wrk2 { "wrk2" } else { "HDR percentiles" },
         rows,
@@ -96,11 +100,20 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
             .map_or(0.0, |buckets| 1.0 / buckets as f64),
         unit: is_wrk2.then_some(Unit::Milliseconds),
         absent: is_wrk2.then_some("wrk2 leaves out requests that failed or timed out without an answer"),
+        reported,
     })
 }
 
-/// The rows must reach the count that the footer names: a spectrum that was cut has lost its longest attempts.
-fn check(name: &str, rows: &[Row], footer: Footer) -> Result<(), IngestError> {
+/// The share of attempts up to the last row, and its line.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    share: f64,
+    line: u64,
+}
+
+/// The rows must reach the count that the footer names, and without one the longest attempt: a spectrum that was cut has
+/// lost it.
+fn check(name: &str, rows: &[Row], last: Last, footer: Footer) -> Result<(), IngestError> {
     let counted = rows.last().map_or(0, |last| last.count);
     if counted == 0 {
         let reason = "its percentile spectrum counts no attempt";
@@ -113,12 +126,21 @@ fn check(name: &str, rows: &[Row], footer: Footer) -> Result<(), IngestError> {
             Err(IngestError::new(IngestErrorKind::Malformed, name, reason)
                 .remedy("export the whole spectrum"))
         }
+        None if last.share < 1.0 => {
+            let reason = format!(
+                "its rows end at the percentile {} and not at 1: those of the longest attempts are missing",
+                last.share
+            );
+            Err(IngestError::new(IngestErrorKind::Malformed, name, reason)
+                .at(last.line, None)
+                .remedy("export the whole spectrum"))
+        }
         _ => Ok(()),
     }
 }
 
 /// `9.143     0.900000        35570        10.00`, or the same with commas; the last field may be `inf` or missing.
-fn row(line: &str) -> Option<Row> {
+fn row(line: &str) -> Option<(Row, f64)> {
     let is_between = |letter: char| letter.is_whitespace() || letter == ',';
     let mut fields = line.split(is_between).filter(|field| !field.is_empty());
     let value = Written::parse(fields.next()?)?;
@@ -126,7 +148,7 @@ fn row(line: &str) -> Option<Row> {
     let count = fields.next()?.parse().ok()?;
     let inverse = fields.next().is_none_or(|inverse| inverse.parse::<f64>().is_ok());
     (value.value >= 0.0 && (0.0..=1.0).contains(&share) && inverse && fields.next().is_none())
-        .then_some(Row { value, count })
+        .then_some((Row { value, count }, share))
 }
 
 impl Footer {
@@ -178,6 +200,7 @@ mod tests {
             (format!("{SMALL}oops\n"), Some(6), "no row"),
             (format!("{SMALL}#[Max = 4.0, Total count = 11]\n"), None, "rows are missing"),
             ("Value Percentile TotalCount\n".to_owned(), None, "counts no attempt"),
+            (SMALL.replace("4.000 1.0 10 inf\n", ""), Some(4), "end at the percentile 0.5"),
             (format!("{SMALL}#[Max = 4, Total count = 10]\nend\n{SMALL}"), Some(8), "second spectrum"),
         ] {
             let error = of(&text).unwrap_err();

@@ -8,7 +8,7 @@
 //!   22464657 requests in 30.00s, 17.76GB read
 //! ```
 
-use super::{Row, Spectrum, Written, merged};
+use super::{Reported, Row, Spectrum, Written, merged};
 use crate::ingest::duration::Unit;
 use crate::ingest::error::{IngestError, IngestErrorKind};
 use crate::ingest::lines::Lines;
@@ -19,8 +19,10 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
     let mut latency = None;
     let mut quantiles = Vec::new();
     let mut requests = None;
+    let mut reported = Reported::default();
     while lines.advance()? {
         let line = String::from_utf8_lossy(lines.text());
+        reported.read(line.trim());
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
         if first == "Latency" && latency.is_none() {
@@ -56,6 +58,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
         mean_resolution: 0.0,
         unit: Some(Unit::Nanoseconds),
         absent: Some("wrk leaves out requests that failed or timed out without an answer"),
+        reported,
     })
 }
 

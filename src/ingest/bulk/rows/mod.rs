@@ -272,8 +272,7 @@ impl<'a> RowCounter<'a> {
             return Err(NotPlain);
         }
         for filter in &columns.filters {
-            let same = row.field(filter.column).trim_ascii() == filter.value.as_bytes();
-            if same == filter.negated {
+            if !filter.passes(row.field(filter.column)) {
                 self.filtered += 1;
                 return Ok(());
             }
