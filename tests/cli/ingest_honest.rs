@@ -240,3 +240,18 @@ fn another_column_of_a_known_table_has_its_unit() {
         (0, "s".to_owned())
     );
 }
+
+#[test]
+fn a_histogram_that_cannot_be_used_is_named_with_its_labels() {
+    let files = Files::new();
+    let text = "a_seconds_bucket{host=\"x\",le=\"0.1\"} 5\na_seconds_bucket{host=\"x\",le=\"+Inf\"} 5\na_seconds_sum{host=\"x\"} 100\na_seconds_count{host=\"x\"} 5\n";
+    let scrape = files.write("a.prom", text);
+    assert_refused(&ingest([&scrape]), &["a_seconds{host=\"x\"}: its sum contradicts its buckets"]);
+    let point = r#"{"count":"5","sum":3,"scale":-11,"zeroCount":"0","positive":{"offset":1,"bucketCounts":["5"]},"timeUnixNano":"1700000000000000000"}"#;
+    let otlp = format!(
+        r#"{{"resourceMetrics":[{{"scopeMetrics":[{{"metrics":[{{"name":"d","unit":"s","exponentialHistogram":{{"aggregationTemporality":2,"dataPoints":[{point}]}}}}]}}]}}]}}"#
+    );
+    let document = files.write("a.json", otlp);
+    let refused = ingest([&document]);
+    assert_refused(&refused, &["the histogram d: a bucket lies beyond all durations"]);
+}

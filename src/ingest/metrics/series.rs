@@ -14,6 +14,15 @@ pub(super) struct SeriesKey {
     pub(super) labels: Vec<(String, String)>,
 }
 
+impl std::fmt::Display for SeriesKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.metric)?;
+        let labels: Vec<String> =
+            self.labels.iter().take(8).map(|(name, value)| format!("{name}={value:?}")).collect();
+        if labels.is_empty() { Ok(()) } else { write!(formatter, "{{{}}}", labels.join(",")) }
+    }
+}
+
 impl SeriesKey {
     pub(super) fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(label, _)| label == name).map(|(_, value)| value.as_str())

@@ -266,7 +266,16 @@ fn count(
     for part in total.parts() {
         let ranged = ranged(&part, unit, round_edges);
         let histogram = HistogramOf { ranged: &ranged, failed, interval_ns: None, group: group.as_deref() };
-        collector.histogram(file, &histogram)?;
+        let counted = collector.histogram(file, &histogram);
+        counted.map_err(|mut error| {
+            if ranged.ranges.iter().any(|range| range.count > 0 && range.low_ns == u64::MAX) {
+                // The end of what was computed is no value of the file.
+                error.reason = "a bucket lies beyond all durations".to_owned();
+                error.remedy = Some("its scale or offset is wrong".to_owned());
+            }
+            error.reason = format!("the histogram {key}: {}", error.reason);
+            error
+        })?;
     }
     Ok(())
 }
