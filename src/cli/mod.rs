@@ -33,7 +33,6 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Output;
 use plot::Plot;
 use std::ffi::OsString;
-use std::io;
 use std::process::ExitCode;
 use sweep::Sweep;
 use whsize::report::{Answer, NotFinite, OnlyError, Report};
@@ -144,8 +143,6 @@ pub(crate) fn main() -> ExitCode {
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
-        // Whoever reads us may stop reading; that is no failure of ours.
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output.complain(&error);
             ExitCode::from(code(&error))
@@ -209,10 +206,6 @@ fn with_hyphen_values(command: clap::Command) -> clap::Command {
         argument.allow_hyphen_values(option && needs_value)
     });
     command.mut_subcommands(with_hyphen_values)
-}
-
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

@@ -81,9 +81,11 @@ impl Output {
             }
         };
         let mut out = anstream::AutoStream::new(io::stdout().lock(), self.choice());
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
-        Ok(answer)
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            // Whoever reads us may stop reading: no failure of ours, and the answer is what it was.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(answer),
+            written => Ok(written.map(|()| answer).context("writing to standard output")?),
+        }
     }
 
     /// Prints the answers of a sweep: one field of each on a line of its own, or all as a report.
