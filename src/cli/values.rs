@@ -1,7 +1,9 @@
 //! Values that are typed as one argument but hold several: `p95=5s`, `1M@5m`, `name=outage,rate=2400,mean=3.1`.
 
 use whsize::drain::EarlierDepth;
-use whsize::units::{ArrivalRate, Count, Quantile, Ratio, Seconds, Share};
+use whsize::units::{ArrivalRate, Count, Quantile, Seconds};
+
+pub(crate) use whsize::config::{headroom, utilisation};
 
 /// A quantile of the wait with its limit.
 #[derive(Clone, Debug)]
@@ -55,12 +57,6 @@ pub(crate) fn earlier_depth(typed: &str) -> Result<EarlierDepth, String> {
     })
 }
 
-/// The least utilisation that can be asked for: below it a pool is a thousand times its load.
-const LEAST_UTILISATION: f64 = 0.001;
-
-/// The most headroom that can be asked for: a hundred times the rate.
-const MOST_HEADROOM: f64 = 100.0;
-
 /// The largest pool that is judged: ten times the largest load that is answered.
 const LARGEST_POOL: u64 = 100_000_000_000;
 
@@ -73,27 +69,6 @@ pub(crate) fn pool(typed: &str) -> Result<Count, String> {
         ));
     }
     Ok(workers)
-}
-
-/// Reads a limit of the utilisation.
-pub(crate) fn utilisation(typed: &str) -> Result<Share, String> {
-    let share = Share::parse_inside(typed).map_err(|error| error.to_string())?;
-    if share.get() < LEAST_UTILISATION {
-        return Err(format!("\"{typed}\": a pool that is busy for less than 0.1% of its time is no answer"));
-    }
-    Ok(share)
-}
-
-/// Reads a headroom. A bare number from 1 on is refused: 10 would be 1000%, and 10% is meant.
-pub(crate) fn headroom(typed: &str) -> Result<Ratio, String> {
-    let ratio: Ratio = typed.parse().map_err(|error: whsize::units::ParseError| error.to_string())?;
-    if !typed.contains('%') && ratio.get() >= 1.0 {
-        return Err(format!("\"{typed}\": write it with a per cent sign, such as 10%"));
-    }
-    if ratio.get() > MOST_HEADROOM {
-        return Err(format!("\"{typed}\": more than a hundred times the rate is no headroom"));
-    }
-    Ok(ratio)
 }
 
 /// Named traffic: a rate, a mean, or both; what is not given is that of the steady traffic.

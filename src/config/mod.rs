@@ -8,7 +8,6 @@
 mod document;
 mod error;
 mod measured;
-mod nearest;
 mod objectives;
 mod overrides;
 pub mod pipeline;
@@ -20,5 +19,6 @@ pub mod trace;
 
 pub use document::Document;
 pub use error::ConfigError;
+pub use objectives::{headroom, utilisation};
 pub use overrides::Override;
 pub use table::{Placed, Table};

@@ -21,6 +21,7 @@ pub mod human;
 mod rate;
 mod seconds;
 mod share;
+pub mod words;
 
 pub use bytes::Bytes;
 pub use count::Count;
@@ -43,11 +44,7 @@ pub struct ParseError {
 
 impl ParseError {
     fn new(typed: &str, reason: impl Into<String>, accepted: &'static str) -> Self {
-        let mut shown: String = typed.chars().take(40).collect();
-        if shown.len() < typed.len() {
-            shown.push('…');
-        }
-        ParseError { typed: shown, reason: reason.into(), accepted }
+        ParseError { typed: words::shortened(typed), reason: reason.into(), accepted }
     }
 }
 

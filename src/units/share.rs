@@ -78,6 +78,20 @@ impl Ratio {
         (ratio <= Exact::whole(1_000_000)).then_some(Ratio(ratio))
     }
 
+    /// Reads a part of something that it may exceed, such as a headroom. A bare number from 1 on is refused: 10 would be
+    /// 1000%, and 10% is meant.
+    ///
+    /// # Errors
+    /// As [`FromStr`], and for a bare number from 1 on.
+    pub fn parse_percentage(typed: &str) -> Result<Self, ParseError> {
+        let parsed: Ratio = typed.parse()?;
+        if !typed.contains('%') && parsed.0 >= Exact::one() {
+            let reason = format!("write it with a per cent sign, such as {}%", typed.trim());
+            return Err(ParseError::new(typed, reason, RATIO_ACCEPTED));
+        }
+        Ok(parsed)
+    }
+
     /// The exact number.
     #[must_use]
     pub fn exact(&self) -> &Exact {
@@ -207,6 +221,10 @@ mod tests {
         for typed in ["0", "1", "100%"] {
             assert!(Share::parse_inside(typed).is_err(), "{typed}");
         }
+        for typed in ["1", "10", "1e1"] {
+            assert!(typed.parse::<Ratio>().is_ok() && Ratio::parse_percentage(typed).is_err(), "{typed}");
+        }
+        assert_eq!(Ratio::parse_percentage("1000%").unwrap(), "10".parse().unwrap());
         for typed in ["p0", "p100", "1", "0", "p", "95", "p-5", "pp95", "p99.99999999999999999999"] {
             assert!(typed.parse::<Quantile>().is_err(), "{typed}");
         }

@@ -158,7 +158,7 @@ pub(super) fn queues(root: &mut Table<'_>) -> Result<Option<Queues>, ConfigError
     let queues = Queues {
         wait: table.required("wait", Seconds::parse_positive)?,
         limits: limits(&mut table)?,
-        retry_budget: table.or("retry_budget", str::parse::<Ratio>, "20%")?,
+        retry_budget: table.or("retry_budget", Ratio::parse_percentage, "20%")?,
         tolerated: table.or("tolerated_breaches", str::parse::<Share>, "0")?,
         outage: table.optional("outage", Seconds::parse_positive)?,
         drain_within: table.optional("drain_within", Seconds::parse_positive)?,
