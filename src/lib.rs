@@ -60,6 +60,7 @@ pub mod drain;
 pub mod exposition;
 pub mod ingest;
 pub mod layout;
+mod nearest;
 pub mod notice;
 mod parallel;
 pub mod pipeline;

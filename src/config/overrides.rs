@@ -1,7 +1,7 @@
 //! Values that are typed over those of a file: `--set deliveries.rate=950`.
 
-use super::nearest::suggestion;
 use super::{ConfigError, Document};
+use crate::nearest::suggestion;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! One table of a file: hands out its values, and refuses what is left over.
 
-use super::nearest::{nearest, suggestion};
 use super::{ConfigError, Document};
+use crate::nearest::{nearest, suggestion};
 use std::fmt::Display;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};

@@ -1,6 +1,7 @@
 //! One bare value out of a result, for a shell: `--only workers`.
 
 use super::Report;
+use super::schema::documents;
 use serde_json::Value;
 
 /// Why a field cannot be shown.
@@ -16,7 +17,15 @@ pub enum OnlyError {
         /// The fields that there are at the place where the path ends.
         available: Vec<String>,
     },
-    /// The field is documented, and this answer has no value for it, as an unstable pool has no wait.
+    /// The path stops at a list and does not say which of it.
+    #[error("\"{list}\" is a list in this answer; say which of it by a number from 0, such as {example}")]
+    NoIndex {
+        /// The list.
+        list: String,
+        /// The path with the number of the first.
+        example: String,
+    },
+    /// The field is documented at this place, and this answer has no value for it, as an unstable pool has no wait.
     #[error("this answer has no \"{path}\": {answer}")]
     Absent {
         /// The field that was asked for.
@@ -33,14 +42,19 @@ pub enum OnlyError {
 /// If there is no such field, with those that there are; or if this answer has no value for it.
 pub fn select(report: &Report, path: &str) -> Result<String, OnlyError> {
     let mut value = report.result();
-    for step in path.split('.') {
+    let steps: Vec<&str> = path.split('.').collect();
+    for (depth, step) in steps.iter().enumerate() {
         let next = match value {
-            Value::Object(fields) => fields.get(step),
+            Value::Object(fields) => fields.get(*step),
             Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
             _ => None,
         };
         value = next.ok_or_else(|| {
-            if super::schema::documents(report.command, step) {
+            let first = || [&steps[..depth], &["0"], &steps[depth..]].concat();
+            if value.is_array() && step.parse::<usize>().is_err() && documents(report.command, &first()) {
+                return OnlyError::NoIndex { list: steps[..depth].join("."), example: first().join(".") };
+            }
+            if documents(report.command, &steps) && !value.is_array() {
                 return OnlyError::Absent { path: path.to_owned(), answer: report.headline.clone() };
             }
             let available = names(value);
@@ -82,9 +96,8 @@ fn names(value: &Value) -> Vec<String> {
 
 /// The name that is most like what was typed, if any is alike at all.
 fn nearest(typed: &str, names: &[String]) -> Option<String> {
-    let likeness = |name: &String| strsim::jaro_winkler(typed, name);
-    let best = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.8).then(|| best.clone())
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    crate::nearest::nearest(typed, &names).map(str::to_owned)
 }
 
 fn hint(nearest: Option<&str>) -> String {

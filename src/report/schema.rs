@@ -75,19 +75,31 @@ pub(super) fn fields(command: &str) -> Vec<String> {
     result["properties"].as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// Whether a command's documented result has a field of this name anywhere.
-pub(super) fn documents(command: &str, field: &str) -> bool {
-    fn names(value: &Value, field: &str) -> bool {
-        match value {
-            Value::Object(fields) => {
-                let here = fields.get("properties").is_some_and(|properties| properties.get(field).is_some());
-                here || fields.values().any(|value| names(value, field))
-            }
-            Value::Array(items) => items.iter().any(|item| names(item, field)),
-            _ => false,
-        }
+/// Whether a command's documented result can have a value at this path, such as `pools`, `0`, `drain`.
+pub(super) fn documents(command: &str, path: &[&str]) -> bool {
+    let schemas = all();
+    let Some((_, root)) = schemas.iter().find(|(name, _)| *name == command) else { return false };
+    let mut here = vec![&root["properties"]["result"]];
+    for step in path {
+        here = here
+            .into_iter()
+            .flat_map(|schema| alternatives(root, schema))
+            .filter_map(|s| below(s, step))
+            .collect();
     }
-    all().iter().any(|(name, schema)| {
-        *name == command && (names(&schema["$defs"], field) || names(&schema["properties"]["result"], field))
-    })
+    !here.is_empty()
+}
+
+/// A schema and those that it refers to or chooses from.
+fn alternatives<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
+    let referred = schema["$ref"].as_str().and_then(|to| root.pointer(to.strip_prefix('#')?));
+    let chosen = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema[*key].as_array()).flatten();
+    let further = referred.into_iter().chain(chosen).flat_map(|other| alternatives(root, other));
+    std::iter::once(schema).chain(further).collect()
+}
+
+/// The schema of a field, or of the items of a list.
+fn below<'s>(schema: &'s Value, step: &str) -> Option<&'s Value> {
+    let is_index = step.parse::<usize>().is_ok();
+    schema["properties"].get(step).or_else(|| is_index.then(|| schema.get("items")).flatten())
 }

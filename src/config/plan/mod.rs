@@ -5,11 +5,11 @@ mod deployment;
 mod pool;
 mod requirement;
 
-use super::{ConfigError, Document, Table, nearest, objectives, service, trace};
+use super::{ConfigError, Document, Table, objectives, service, trace};
 use crate::check::{Expected, Tolerances, Verdict};
 use crate::notice::Note;
 use crate::plan::{Place, Plan};
-use crate::units::{ParseError, Ratio};
+use crate::units::Ratio;
 
 pub use requirement::{REQUIREMENTS, requirement};
 
@@ -83,8 +83,9 @@ fn expected(table: &mut Table<'_>) -> Result<Vec<Expected>, ConfigError> {
 
 fn tolerances(root: &mut Table<'_>) -> Result<Tolerances, ConfigError> {
     let mut table = root.table("baseline")?;
-    let mut given = |key| table.as_mut().map_or(Ok(None), |table| table.optional(key, percentage));
-    let usual = |typed: &str| percentage(typed).map_err(|reason| root.error(reason));
+    let mut given =
+        |key| table.as_mut().map_or(Ok(None), |table| table.optional(key, Ratio::parse_percentage));
+    let usual = |typed: &str| Ratio::parse_percentage(typed).map_err(|reason| root.error(reason));
     let tolerances = Tolerances {
         workers: given("workers")?.map_or_else(|| usual("10%"), Ok)?,
         service_mean: given("service_mean")?.map_or_else(|| usual("20%"), Ok)?,
@@ -93,15 +94,6 @@ fn tolerances(root: &mut Table<'_>) -> Result<Tolerances, ConfigError> {
     };
     table.map_or(Ok(()), Table::finish)?;
     Ok(tolerances)
-}
-
-/// A share of something that may exceed it. A bare number from 1 on is refused: 10 would be 1000%, and 10% is meant.
-fn percentage(typed: &str) -> Result<Ratio, String> {
-    let ratio: Ratio = typed.parse().map_err(|error: ParseError| error.to_string())?;
-    if !typed.contains('%') && ratio.get() >= 1.0 {
-        return Err(format!("\"{typed}\": write it with a per cent sign, such as 10%"));
-    }
-    Ok(ratio)
 }
 
 fn place((line, column): (usize, usize)) -> Place {

@@ -1,8 +1,8 @@
 //! A requirement as it is written: `utilisation <= 95%`.
 
-use super::nearest::suggestion;
-use super::percentage;
 use crate::check::Requirement;
+use crate::config::{headroom, utilisation};
+use crate::nearest::suggestion;
 use crate::units::{Count, Quantile, Seconds, Share};
 
 /// How each requirement is written, as an example, and what it means.
@@ -55,7 +55,11 @@ pub fn requirement(typed: &str) -> Result<Requirement, String> {
             });
         }
         ["profile", "not", "older", "than", age @ ..] if !age.is_empty() => {
-            return parsed(Seconds::parse_positive(&age.join(" "))).map(Requirement::ProfileAge);
+            let age = age.join(" ");
+            if !age.contains(char::is_alphabetic) {
+                return Err(format!("\"{age}\": give the age with its unit, such as {age} days"));
+            }
+            return parsed(Seconds::parse_positive(&age)).map(Requirement::ProfileAge);
         }
         _ => {}
     }
@@ -88,8 +92,8 @@ fn compared(typed: &str, left: &str, comparison: &str, right: &str) -> Result<Re
         "workers_deployed" if right == "workers" => Requirement::WorkersDeployed,
         "workers_deployed" => return Err(format!("\"{typed}\": it is written workers_deployed >= workers")),
         "workers" => Requirement::WorkersAtMost(parsed(Count::parse_positive(right))?.get()),
-        "utilisation" => Requirement::Utilisation(parsed(Share::parse_inside(right))?),
-        "rate_headroom" => Requirement::RateHeadroom(percentage(right)?),
+        "utilisation" => Requirement::Utilisation(utilisation(right)?),
+        "rate_headroom" => Requirement::RateHeadroom(headroom(right)?),
         "wait_mean" => Requirement::WaitMean(parsed(Seconds::parse_positive(right))?),
         "wait_probability" => Requirement::WaitProbability(parsed(Share::parse_inside(right))?),
         "oldest_age" => Requirement::OldestAge(parsed(Seconds::parse_positive(right))?),
@@ -129,6 +133,7 @@ mod tests {
             ("wait_p0 <= 1s", "\"p0\""),
             ("rate_headroom >= 10", "per cent sign"),
             ("utilisation = 95%", "is no requirement"),
+            ("profile not older than 14", "such as 14 days"),
             ("", "is no requirement"),
         ] {
             let error = requirement(written).unwrap_err();
