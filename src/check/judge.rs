@@ -3,7 +3,8 @@
 use super::baseline::{Baseline, Tolerances};
 use super::finding::{Checked, Finding, Verdict};
 use super::requirement::Requirement;
-use crate::notice::Note;
+use crate::layout::Layout;
+use crate::notice::{Note, Severity};
 use crate::plan::{Place, Planned, PlannedPool, Recovery};
 use crate::sizing::{Basis, Objective, Question, smallest_workers};
 use crate::units::{Exact, Quantile, Seconds, Share, human};
@@ -15,6 +16,9 @@ const ENOUGH: f64 = 0.1;
 const FEWEST_ATTEMPTS: u64 = 30;
 
 const NS_PER_S: f64 = 1e9;
+
+/// How far the clock that wrote the time stamps may be ahead: a day, which a wrong time zone can make of it.
+const MOST_AHEAD_S: f64 = 86_400.0;
 
 /// A requirement as a plan states it.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,36 +179,34 @@ fn judged(pool: &PlannedPool, objective: &Objective, actual: Option<f64>, unit: 
 
 fn layout_fits(pool: &PlannedPool) -> Found {
     let layout = &pool.layout.1.layout;
-    let exceeded = layout.exceeded.len();
-    let refusals = || layout.findings.iter().filter(|note| note.severity == crate::notice::Severity::Error);
-    let shape = layout.deployment.map(|asked| {
-        format!(
-            "{} pods \u{d7} {} processes \u{d7} {} tasks",
-            human::count(asked.pods),
-            human::count(asked.processes_per_pod),
-            human::count(asked.tasks_per_process)
-        )
-    });
-    let shape = shape.unwrap_or_else(|| "no shape fits".to_owned());
-    let first = layout.exceeded.first().map(|limit| limit.words.clone());
-    let first = first.or_else(|| refusals().next().map(|note| note.message.clone()));
-    let met = layout.holds();
-    let message = match first.filter(|_| !met) {
-        Some(words) => format!("{shape} exceed: {words}"),
-        None => shape,
+    let mut refusals = layout.findings.iter().filter(|note| note.severity == Severity::Error);
+    // Each limit that is exceeded is a refusal as well, and so is what the shape has nothing to do with.
+    let count = refusals.clone().count();
+    let shape = layout.deployment.map(|asked| asked.in_words());
+    let refusal = refusals.next().map(|note| note.message.clone());
+    let message = match (shape, layout.exceeded.first(), refusal) {
+        (Some(shape), Some(limit), _) => format!("{shape} exceed {}", limit.words),
+        (Some(shape), None, Some(refusal)) => format!("{shape}: {refusal}"),
+        (Some(shape), None, None) => shape,
+        (None, _, refusal) => refusal.unwrap_or_else(|| "no shape fits".to_owned()),
     };
-    let count = exceeded.max(usize::from(!met));
-    Found::new(met, count as f64, 0.0, "limits exceeded", message).hint(|| match &layout.balanced {
-        Some(balanced) => format!(
-            "{} pods \u{d7} {} processes \u{d7} {} tasks keep every limit",
-            human::count(balanced.deployment.pods),
-            human::count(balanced.deployment.processes_per_pod),
-            human::count(balanced.deployment.tasks_per_process)
-        ),
-        None => {
-            "no layout keeps every limit; whsize layout names the two that contradict each other".to_owned()
+    let elsewhere = || refusals_hint(layout);
+    Found::new(layout.holds(), count as f64, 0.0, "limits exceeded", message).hint(|| {
+        match &layout.balanced {
+            Some(balanced) if !layout.exceeded.is_empty() => {
+                format!("{} keep every limit that a shape can keep", balanced.deployment.in_words())
+            }
+            Some(_) => elsewhere(),
+            None => "no layout keeps every limit; whsize layout names the two that contradict each other"
+                .to_owned(),
         }
     })
+}
+
+/// What to do where no other shape would help.
+fn refusals_hint(layout: &Layout) -> String {
+    let hints = layout.findings.iter().filter(|note| note.severity == Severity::Error);
+    hints.filter_map(|note| note.hint.clone()).next().unwrap_or_else(|| "whsize layout says why".to_owned())
 }
 
 fn surge_fits(pool: &PlannedPool) -> Found {
@@ -305,8 +307,14 @@ fn profile_age(pool: &PlannedPool, most: &Seconds, now_s: f64) -> Found {
         let hint = "ingest attempts with a time stamp column";
         return unknown("the profile has no time stamps, so nobody can tell its age", hint);
     };
-    // A profile from the future, by a clock that is ahead, is as fresh as can be.
-    let age = (now_s - arrivals.last_ns() as f64 / NS_PER_S).max(0.0);
+    let age = now_s - arrivals.last_ns() as f64 / NS_PER_S;
+    if age < -MOST_AHEAD_S {
+        let message = format!("the last attempt lies {} ahead of now", human::duration(-age));
+        let hint = "check the clock that wrote the time stamps, and their unit and time zone";
+        return unknown(&message, hint);
+    }
+    // By a clock that is a little ahead a profile is as fresh as can be.
+    let age = age.max(0.0);
     let message = format!("the last attempt is {} old", human::duration(age));
     Found::new(age <= most.get(), age, most.get(), "s", message)
         .hint(|| "measure again and save the new profile".to_owned())

@@ -51,8 +51,7 @@ impl Args {
         let read = self.file.read()?;
         let planned = self.file.solve(&read)?;
         let detail = if self.detail || output.is_html() { Detail::Full } else { Detail::Brief };
-        let mut report = report::plan::report(&self.file.inputs(), &planned, detail)?;
-        report.notes.extend(read.notes);
+        let report = report::plan::report(&self.file.inputs(), &planned, detail, read.notes)?;
         Ok(Outcome::Report(Box::new(report)))
     }
 }

@@ -1,5 +1,6 @@
 //! Tasks in processes in pods.
 
+use crate::units::human;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,6 +51,20 @@ impl Deployment {
             deployed_concurrency: deployed_processes.checked_mul(tasks_per_process)?,
             fd_limit_per_process: descriptors_for(tasks_per_process)?,
         })
+    }
+
+    /// `3 pods × 4 processes × 160 tasks`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let several = |count: u64, one: &str, more: &str| {
+            format!("{} {}", human::count(count), if count == 1 { one } else { more })
+        };
+        format!(
+            "{} \u{d7} {} \u{d7} {}",
+            several(self.pods, "pod", "pods"),
+            several(self.processes_per_pod, "process", "processes"),
+            several(self.tasks_per_process, "task", "tasks")
+        )
     }
 
     /// Attempts at once in each pod.

@@ -254,7 +254,7 @@ impl From<&LayoutFinding> for Note {
             .with_hint("acknowledge each message when its attempt ends"),
             LayoutFinding::Ports { ports, stated } => ports_note(ports, *stated),
             LayoutFinding::SlowTheSender(hosts) => slow_the_sender(hosts),
-            LayoutFinding::HostAcceptsTooFew(host) => Note::warning(
+            LayoutFinding::HostAcceptsTooFew(host) => Note::error(
                 "host-accepts-too-few",
                 format!(
                     "{} accepts {}, and {} at {} a connection need {}: those that it accepts carry {}",

@@ -26,8 +26,8 @@ pub struct Proposal {
 /// A layout: the asked shape with what it takes, and the balanced proposal beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
-    /// Whether the asked shape keeps every limit. Where it does not, the fields below say by how much; deploy the
-    /// balanced proposal instead, if there is one.
+    /// Whether the asked shape keeps every limit that was stated, which is when no finding is an error. Where it does not,
+    /// the fields below say by how much; the balanced proposal, if there is one, keeps those that a shape can keep.
     pub fits: bool,
     /// The asked shape, by itself; absent where the limits leave no room for a single task.
     #[serde(flatten)]
@@ -87,9 +87,9 @@ pub struct Answered {
 }
 
 impl Layout {
-    /// Whether what was asked for holds: the asked shape keeps every limit, and nothing that was stated refuses it.
+    /// Whether what was asked for holds: nothing that was stated refuses the asked shape.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.fits && !self.findings.iter().any(|finding| finding.severity == crate::notice::Severity::Error)
+        self.fits
     }
 }

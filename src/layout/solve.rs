@@ -10,7 +10,7 @@ use super::ports::Ports;
 use super::question::Question;
 use super::safety::{Safety, USUAL_LEASE_S};
 use super::search;
-use crate::notice::Note;
+use crate::notice::{Note, Severity};
 use crate::units::Exact;
 
 impl Question {
@@ -53,6 +53,7 @@ impl Question {
         let findings = LayoutFinding::all(self, &layout);
         layout.findings = findings.iter().map(Note::from).collect();
         layout.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        layout.fits &= layout.findings.iter().all(|finding| finding.severity < Severity::Error);
         Answered { layout, findings }
     }
 

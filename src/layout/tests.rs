@@ -1,4 +1,5 @@
 use super::*;
+use crate::notice::Severity;
 use crate::units::Exact;
 use proptest::prelude::*;
 
@@ -152,6 +153,10 @@ fn a_fleet_cap_below_the_processes_is_reported_with_both_numbers_also_where_the_
     ] {
         assert!(slow.findings.contains(&finding), "{finding:?}");
     }
+    assert!(
+        fast.layout.fits && !slow.layout.fits,
+        "the host states a limit, and it does not carry the traffic"
+    );
 }
 
 #[test]
@@ -362,7 +367,7 @@ fn pgbouncer_has_two_limits_of_its_own() {
     assert_eq!(with(bouncer(100, 20)).database.unwrap().max_processes, 5);
     assert!(with(bouncer(200, 20)).holds());
     let wide = with(bouncer(200, 98));
-    assert!(wide.fits && !wide.holds(), "it opens more than the database takes");
+    assert!(wide.exceeded.is_empty() && !wide.fits, "it opens more than the database takes");
 }
 
 #[test]
@@ -488,9 +493,11 @@ proptest! {
         if let Some(contradiction) = &layout.contradiction {
             prop_assert!(!layout.holds() && contradiction.limits[0] != contradiction.limits[1]);
         }
-        if let (Some(asked), false) = (&layout.deployment, layout.fits) {
+        if let (Some(asked), false) = (&layout.deployment, layout.exceeded.is_empty()) {
             prop_assert!(layout.contradiction.is_some() || keeps_every_limit(&question, asked).is_err());
         }
+        let refused = layout.findings.iter().any(|finding| finding.severity == Severity::Error);
+        prop_assert_eq!(layout.fits, !refused);
     }
 
     #[test]

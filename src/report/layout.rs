@@ -100,19 +100,6 @@ fn inputs(question: &Question) -> Inputs {
     }
 }
 
-/// `3 pods × 4 processes × 160 tasks`.
-fn shape(deployment: &Deployment) -> String {
-    let several = |count: u64, one: &str, more: &str| {
-        format!("{} {}", human::count(count), if count == 1 { one } else { more })
-    };
-    format!(
-        "{} \u{d7} {} \u{d7} {}",
-        several(deployment.pods, "pod", "pods"),
-        several(deployment.processes_per_pod, "process", "processes"),
-        several(deployment.tasks_per_process, "task", "tasks")
-    )
-}
-
 fn headline(question: &Question, layout: &Layout) -> String {
     let target = human::count(question.concurrency);
     if let Some(contradiction) = &layout.contradiction {
@@ -121,20 +108,20 @@ fn headline(question: &Question, layout: &Layout) -> String {
     let proposed = layout.balanced.as_ref().map(|balanced| {
         format!(
             "{}, which run {} at once",
-            shape(&balanced.deployment),
+            balanced.deployment.in_words(),
             human::count(balanced.deployment.deployed_concurrency)
         )
     });
     let proposed = proposed.unwrap_or_default();
     match (&layout.deployment, layout.exceeded.first()) {
         (Some(asked), Some(limit)) => {
-            format!("No: {} exceed {}. This fits: {proposed}.", shape(asked), limit.words)
+            format!("No: {} exceed {}. This fits: {proposed}.", asked.in_words(), limit.words)
         }
         (Some(asked), None) if !layout.holds() => {
             let problem = layout.findings.iter().find(|finding| finding.severity == Severity::Error);
             format!(
                 "No: {} would do for {target} at once, but {}.",
-                shape(asked),
+                asked.in_words(),
                 problem.map_or("a limit is not kept", |problem| &problem.message)
             )
         }
@@ -143,7 +130,7 @@ fn headline(question: &Question, layout: &Layout) -> String {
             let other = if differs { format!("; balanced: {proposed}") } else { String::new() };
             format!(
                 "{target} at once are {}, which run {}{other}.",
-                shape(asked),
+                asked.in_words(),
                 human::count(asked.deployed_concurrency)
             )
         }

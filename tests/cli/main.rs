@@ -8,6 +8,7 @@ mod diagnose;
 mod docs;
 mod drain;
 mod fleet;
+mod gate;
 mod help;
 mod ingest;
 mod ingest_hdr;

@@ -113,7 +113,7 @@ fn answered(text: &str) -> bool {
     let failed = checked.findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     let judged = report::check::report(&inputs, &checked, notes).unwrap();
     assert_eq!(judged.answer == Answer::No, failed);
-    let full = report::plan::report(&inputs, &planned, Detail::Full).unwrap();
+    let full = report::plan::report(&inputs, &planned, Detail::Full, Vec::new()).unwrap();
     for report in [&judged, &full] {
         let texts = [
             report::render_table(report, Style { width: 100, quiet: false }),

@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use whsize::check::{Expected, check};
 use whsize::ingest::{Timestamp, parse_timestamp};
+use whsize::plan::Figures;
 use whsize::report::plan::Inputs;
 use whsize::report::{self, Report};
+use whsize::units::words;
 
 /// Does a plan meet its requirements, and is it still what it was? The gate for CI
 #[derive(clap::Args, Debug)]
@@ -52,6 +54,18 @@ impl Args {
         let expected: &[Vec<Expected>] = &read.expected;
         let compared = baseline.as_ref().map(|baseline| (baseline, &read.tolerances));
         let (checked, notes) = check(&planned, expected, self.now_s()?, compared);
+        if checked.findings.is_empty() {
+            let names = |figures: &[Figures]| {
+                let all: Vec<&str> = figures.iter().map(|pool| pool.name.as_str()).collect();
+                words::listed(&all)
+            };
+            bail!(
+                "nothing was checked: the plan requires nothing, and the baseline knows none of its pools (it has {}, the \
+                 plan has {}); take a baseline of this plan, or add require = [\"workers_deployed >= workers\"]",
+                names(baseline.as_ref().map_or(&[], |baseline| &baseline.pools)),
+                names(&checked.pools)
+            );
+        }
         let name = self.baseline.as_ref().map(|path| path.display().to_string());
         let inputs = Inputs { baseline: name, ..self.file.inputs() };
         let mut report = report::check::report(&inputs, &checked, notes)?;

@@ -32,23 +32,31 @@ pub enum Detail {
     Full,
 }
 
-/// Builds the report of a plan.
+/// Builds the report of a plan; `read` is what was remarked while it was read.
 ///
 /// # Errors
 /// If a number is not finite, which would be a defect.
-pub fn report(inputs: &Inputs, planned: &Planned, detail: Detail) -> Result<Report, NotFinite> {
+pub fn report(
+    inputs: &Inputs,
+    planned: &Planned,
+    detail: Detail,
+    read: Vec<Note>,
+) -> Result<Report, NotFinite> {
     let answer = if planned.holds() { Answer::Yes } else { Answer::No };
-    let mut report = Report::new("plan", answer, headline(planned), inputs, &planned.outcome())?;
+    let mut report = Report::new("plan", answer, String::new(), inputs, &planned.outcome())?;
     report.sections.push(Section::Table(pools(planned)));
     let several = planned.pools.len() > 1;
     for pool in &planned.pools {
         report.sections.push(Section::Heading(pool.pool.name.clone()));
         add_pool(&mut report, pool, detail, several)?;
     }
+    report.notes.extend(read);
+    let warnings = report.notes.iter().filter(|note| note.severity == Severity::Warning).count();
+    report.headline = headline(planned, warnings);
     Ok(report)
 }
 
-fn headline(planned: &Planned) -> String {
+fn headline(planned: &Planned, warnings: usize) -> String {
     let pools = human::counted(planned.pools.len() as u64, "pool");
     let workers = planned.pools.iter().map(PlannedPool::required_workers).fold(0, u64::saturating_add);
     let needed = format!("{pools}: {} needed", human::counted(workers, "worker"));
@@ -59,7 +67,15 @@ fn headline(planned: &Planned) -> String {
         .map(|pool| format!("{} ({})", pool.pool.name, misses(pool)))
         .collect();
     match failing.as_slice() {
-        [] => format!("{needed}; every objective, limit and deadline holds."),
+        // What was only assumed is no limit that is broken, and worth a look all the same.
+        [] => match warnings {
+            0 => format!("{needed}; every stated objective, limit and deadline holds."),
+            1 => format!("{needed}; every stated objective, limit and deadline holds, with 1 warning."),
+            more => format!(
+                "{needed}; every stated objective, limit and deadline holds, with {} warnings.",
+                human::count(more as u64)
+            ),
+        },
         [first] => format!("No: {needed}, and {first} does not hold."),
         [first, rest @ ..] => {
             format!("No: {needed}, and {} do not hold: {first} and {} more.", failing.len(), rest.len())
