@@ -176,7 +176,8 @@ fn an_answer_of_no_says_why_in_its_first_line() {
         let table = run(&format!("layout {arguments}")).stdout;
         let headline = table.split("\n\n").next().unwrap().replace('\n', " ");
         assert!(headline.starts_with("No: ") && headline.contains(because), "{headline}");
-        assert_eq!(report["result"]["fits"], true, "the shape itself keeps its limits");
+        assert_eq!(report["result"]["fits"], false, "what refuses it was stated");
+        assert!(report["result"]["exceeded"].is_null(), "the shape itself keeps its limits");
     }
 }
 
