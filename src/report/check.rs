@@ -59,8 +59,10 @@ fn findings(checked: &Checked, shown: &[&Finding]) -> Table {
         _ => format!("Requirements that are not met ({} more are)", human::count(hidden as u64)),
     };
     let mut table = Table::new(title, &columns);
-    table.highlighted = shown.iter().position(|finding| finding.verdict == Verdict::Fail);
     for finding in shown {
+        if finding.verdict == Verdict::Fail {
+            table.highlighted.push(table.rows.len());
+        }
         table.row([
             finding.verdict.as_str().to_owned(),
             finding.pool.clone(),

@@ -248,7 +248,7 @@ fn pools(plan: &DrainPlan, unit: RateUnit) -> Table {
     let mut table = Table::new("Other numbers of workers", &columns);
     for option in &plan.pools {
         if plan.workers == Some(option.workers) {
-            table.highlighted = Some(table.rows.len());
+            table.highlighted.push(table.rows.len());
         }
         table.row([
             human::count(option.workers),

@@ -29,7 +29,12 @@ details table{margin:.6rem 0}.notes{padding:0;list-style:none}.notes li{margin:.
 .notes .warning{border-color:var(--s4)}.notes .problem{border-color:var(--s1)}code{font-size:.95em}\
 footer{margin-top:3rem;font-size:.85rem}\
 @media print{:root{--paper:#fff;--ink:#000;--faint:#444;--grid:#bbb}main{max-width:none;padding:0}nav,summary{display:none}\
-h2,h3{break-after:avoid}tr{break-inside:avoid}figure svg{min-width:0}.scroll{overflow:visible}}";
+h2,h3{break-after:avoid}tr{break-inside:avoid}figure svg{min-width:0}.scroll{overflow:visible}\
+table{font-size:.75rem}th,td,.number,tbody th{white-space:normal;overflow-wrap:anywhere;padding-right:.5rem}\
+figure{break-inside:auto}figure svg{break-inside:avoid}\
+details::details-content{content-visibility:visible;display:block;height:auto}details>.scroll{display:block}\
+details{columns:4;column-gap:1.2rem}details table{font-size:.6rem;line-height:1.25;width:100%;margin:0}\
+details th,details td,details .number{padding:.05rem .3rem .05rem 0}figcaption{font-size:.8rem}}";
 
 /// Renders a report as an HTML document.
 #[must_use]
@@ -116,7 +121,7 @@ fn rows_and_columns(out: &mut String, table: &Table) -> fmt::Result {
     }
     out.write_str("</tr></thead>\n<tbody>\n")?;
     for (index, row) in table.rows.iter().enumerate() {
-        out.write_str(if table.highlighted == Some(index) { "<tr class=\"first\">" } else { "<tr>" })?;
+        out.write_str(if table.highlighted.contains(&index) { "<tr class=\"first\">" } else { "<tr>" })?;
         for (column, cell) in table.columns.iter().zip(row) {
             let class = match cell.as_str() {
                 // The words of a verdict are told apart by colour as well.

@@ -167,7 +167,7 @@ fn shapes(layout: &Layout) -> Table {
     if let Some(balanced) = &layout.balanced {
         row("balanced", &balanced.deployment, balanced.binding_limit.words.clone());
     }
-    table.highlighted = layout.balanced.as_ref().map(|_| table.rows.len() - 1);
+    table.highlighted.extend(layout.balanced.as_ref().map(|_| table.rows.len() - 1));
     table
 }
 

@@ -65,7 +65,7 @@ fn rows_and_columns(out: &mut String, table: &Table) {
     let rule = |numeric| if numeric { "---:" } else { "---" }.to_owned();
     out.push_str(&line(&mut table.columns.iter().map(|column| rule(column.numeric))));
     for (index, row) in table.rows.iter().enumerate() {
-        let strong = table.highlighted == Some(index);
+        let strong = table.highlighted.contains(&index);
         let cell = |text: &String| if strong { format!("**{}**", escape(text)) } else { escape(text) };
         out.push_str(&line(&mut row.iter().map(cell)));
     }
@@ -79,10 +79,12 @@ fn escape(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 escaped.push('\\');
                 escaped.push(letter);
             }
+            // Nobody is called by name: the comment, which is not shown, parts the sign from what follows.
+            '@' => escaped.push_str("@<!-- -->"),
             '\n' | '\r' => escaped.push(' '),
             other => escaped.push(other),
         }
@@ -100,8 +102,8 @@ mod tests {
     fn a_table_carries_its_alignment_and_names_stay_text() {
         let mut report = Report::new("size", Answer::Yes, "7 workers do", &[1], &[1]).unwrap();
         let mut table = Table::new("Rules", &[Column::words("rule"), Column::number("workers")]);
-        table.row(["a|b <script>".to_owned(), "7".to_owned()]);
-        table.highlighted = Some(0);
+        table.row(["a|b <script> ~~x~~ @y".to_owned(), "7".to_owned()]);
+        table.highlighted = vec![0];
         report.sections.push(Section::Table(table));
         report
             .sections
@@ -109,7 +111,7 @@ mod tests {
         report.notes.push(Note::warning("x", "mind *this*").with_hint("do that"));
         assert_eq!(
             render(&report),
-            "**7 workers do**\n\n### Rules\n\n| rule | workers |\n| --- | ---: |\n| **a\\|b &lt;script&gt;** | **7** |\n\n\
+            "**7 workers do**\n\n### Rules\n\n| rule | workers |\n| --- | ---: |\n| **a\\|b &lt;script&gt; \\~\\~x\\~\\~ @<!-- -->y** | **7** |\n\n\
              ### Basis\n\n| | |\n| --- | --- |\n| load | 5 erlangs |\n\n- **Warning:** mind \\*this\\* (do that)\n"
         );
     }

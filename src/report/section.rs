@@ -32,8 +32,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows; each has one cell a column.
     pub rows: Vec<Vec<String>>,
-    /// The row that the reader should see first, if one stands out.
-    pub highlighted: Option<usize>,
+    /// The rows that the reader should see first, if any stand out.
+    pub highlighted: Vec<usize>,
 }
 
 /// A column's heading and the side to which its cells are aligned.
@@ -63,7 +63,7 @@ impl Table {
     /// An empty table.
     #[must_use]
     pub fn new(title: impl Into<String>, columns: &[Column]) -> Self {
-        Table { title: title.into(), columns: columns.to_vec(), rows: Vec::new(), highlighted: None }
+        Table { title: title.into(), columns: columns.to_vec(), rows: Vec::new(), highlighted: Vec::new() }
     }
 
     /// Adds a row of as many cells as there are columns.

@@ -18,7 +18,7 @@ pub struct Style {
 const BOLD: Ansi = Ansi::new().bold();
 const DIM: Ansi = Ansi::new().dimmed();
 
-/// The mark of the row that the reader should see first.
+/// The mark of a row that the reader should see first.
 const SHOWN_FIRST: &str = ">";
 
 /// The mark of any other row while the table is laid out: of a private character, so that a row is told from the lines
@@ -99,7 +99,7 @@ fn facts(out: &mut String, title: &str, rows: &[(String, String)], width: usize)
 fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
     let _ = writeln!(out, "{BOLD}{}{BOLD:#}", table.title);
     let mut drawn = comfy_table::Table::new();
-    // A narrow first column marks the row that the reader should see first.
+    // A narrow first column marks each row that the reader should see first.
     let headings = std::iter::once("").chain(table.columns.iter().map(|column| &*column.heading));
     drawn
         .load_style(presets::NOTHING)
@@ -107,7 +107,7 @@ fn rows_and_columns(out: &mut String, table: &Table, width: usize) {
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
         .set_header(headings);
     for (index, cells) in table.rows.iter().enumerate() {
-        let mark = if table.highlighted == Some(index) { SHOWN_FIRST } else { ROW };
+        let mark = if table.highlighted.contains(&index) { SHOWN_FIRST } else { ROW };
         drawn.add_row(std::iter::once(mark).chain(cells.iter().map(String::as_str)));
     }
     for (index, drawn_column) in drawn.column_iter_mut().enumerate() {
@@ -154,7 +154,7 @@ mod tests {
         for name in ["a pool with a rather long name", "another one", "and the one that is shown first"] {
             table.row([name.to_owned(), "1263".to_owned()]);
         }
-        table.highlighted = Some(2);
+        table.highlighted = vec![2];
         let mut out = String::new();
         rows_and_columns(&mut out, &table, 40);
         let lines: Vec<&str> = out.lines().skip(1).collect();

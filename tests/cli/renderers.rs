@@ -54,7 +54,7 @@ fn specimen() -> Report {
         Table::new("Rules", &[Column::words("rule"), Column::number("workers"), Column::number("mean wait")]);
     table.row(["smallest stable".to_owned(), "1261".to_owned(), "1.352 s".to_owned()]);
     table.row(["the answer".to_owned(), "1263".to_owned(), "419 ms".to_owned()]);
-    table.highlighted = Some(1);
+    table.highlighted = vec![1];
     report.sections.push(Section::Table(table));
     report.sections.push(Section::Figure(Figure {
         title: "Backlog".to_owned(),
@@ -150,7 +150,7 @@ fn every_renderer_shows_the_same_report() {
         ("report.md", report::render_markdown(&report)),
         ("report.html", report::render_html(&report).replace(version, "VERSION")),
         ("report.json", report::render_json(&report).unwrap().replace(version, "VERSION")),
-        ("report.junit.xml", report::render_junit(judged).unwrap()),
+        ("report.junit.xml", report::render_junit(judged, &report.notes).unwrap()),
         ("report.github.txt", report::render_github(&report, judged)),
     ] {
         assert_rendered(name, &text);

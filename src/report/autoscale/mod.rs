@@ -251,7 +251,7 @@ fn comparison(outcome: &Outcome) -> Table {
         Column::number("replica-hours"),
     ];
     let mut table = Table::new("What each policy makes of it", &columns);
-    table.highlighted = Some(0);
+    table.highlighted.push(0);
     for shown in std::iter::once(&outcome.shown).chain(&outcome.comparison) {
         table.row([
             shown.policy.as_str().to_owned(),

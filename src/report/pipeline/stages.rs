@@ -31,7 +31,7 @@ pub(super) fn table(stage: &Stage, plan: &PipelinePlan) -> Table {
     };
     for need in &stage.needs {
         if Some(need.name) == stage.binding {
-            table.highlighted = Some(table.rows.len());
+            table.highlighted.push(table.rows.len());
         }
         let at = |index: usize| cell(need, index, shown);
         table.row([

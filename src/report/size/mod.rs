@@ -314,10 +314,13 @@ fn objectives(steady: &PoolSize) -> Table {
         Column::words("met"),
     ];
     let mut table = Table::new("Objectives", &columns);
-    table.highlighted = steady.binding().and_then(|binding| {
-        steady.constraints.iter().position(|constraint| std::ptr::eq(constraint, binding))
-    });
+    // What is missed, and where nothing is, what binds.
+    let all_met = steady.constraints.iter().all(|constraint| constraint.met);
+    let binds = |constraint| steady.binding().is_some_and(|binding| std::ptr::eq(constraint, binding));
     for constraint in &steady.constraints {
+        if if all_met { binds(constraint) } else { !constraint.met } {
+            table.highlighted.push(table.rows.len());
+        }
         let achieved = constraint.achieved.map(|achieved| constraint.asked.shown(achieved));
         table.row([
             constraint.asked.in_words(),

@@ -18,7 +18,7 @@ pub(super) fn comparison(steady: &PoolSize) -> Table {
     let mut table = Table::new("What each rule gives for this traffic", &columns);
     for row in &steady.comparison {
         if matches!(row.rule, Rule::Answer | Rule::Given) {
-            table.highlighted = Some(table.rows.len());
+            table.highlighted.push(table.rows.len());
         }
         let mut cells = vec![
             rule_name(row.rule).to_owned(),
@@ -103,8 +103,8 @@ pub(super) fn staffing(schedule: &Schedule) -> Table {
     );
     let mut table = Table::new(title, &columns);
     for interval in schedule.intervals.iter().take(MOST_SHOWN) {
-        if interval.workers == schedule.peak_workers && table.highlighted.is_none() {
-            table.highlighted = Some(table.rows.len());
+        if interval.workers == schedule.peak_workers && table.highlighted.is_empty() {
+            table.highlighted.push(table.rows.len());
         }
         table.row([
             human::duration(interval.at_s),
