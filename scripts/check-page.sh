@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Opens the page of a plan in headless Chromium: no console message, nothing loaded, every figure there with its numbers.
-# With a folder as argument, leaves screenshots there: light and dark, wide and narrow. Needs Debian's package chromium.
+# On paper the numbers of the figures are there as well. With a folder as argument, leaves screenshots there: light and
+# dark, wide and narrow. Needs Debian's packages chromium and poppler-utils.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 whsize=${WHSIZE:-target/debug/whsize}
@@ -47,5 +48,15 @@ for width in 1200 400; do
         [ -z "$screenshots" ] || cp "$shot" "$screenshots/"
     done
 done
+# On paper nothing can be opened: a wait and a backlog that only the tables of numbers have, on a bounded number of pages.
+browser --print-to-pdf="$folder/plan.pdf" --no-pdf-header-footer "$page" 2> "$folder/log"
+pdftotext -layout "$folder/plan.pdf" "$folder/plan.txt"
+captions=$(grep -c 'time *arriving *served' "$folder/plan.txt" || true)
+[ "$captions" -ge 1 ] || fail "the numbers of the figures are not on the printed page"
+numbers=$(grep -cE '^ *1[0-9]{3} +[0-9.]+ (s|ms|us)' "$folder/plan.txt" || true)
+[ "$numbers" -ge 20 ] || fail "$numbers rows of numbers are on the printed page, not 20"
+pages=$(pdfinfo "$folder/plan.pdf" | awk '/^Pages:/ { print $2 }')
+[ "$pages" -le 24 ] || fail "the printed page takes $pages pages"
+
 cmp -s "$folder/light-1200.png" "$folder/dark-1200.png" && fail "dark looks like light"
-echo "4 passed, 0 failed: console, figures, numbers, schemes"
+echo "5 passed, 0 failed: console, figures, numbers, schemes, paper"

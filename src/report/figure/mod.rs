@@ -126,6 +126,14 @@ impl Unit {
 }
 
 impl Axis {
+    /// A value in words: `1261 workers`, or `12 h`, whose unit says enough.
+    fn in_words(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Count => format!("{} {}", self.unit.show(value), self.label),
+            Unit::Seconds | Unit::PerSecond | Unit::Share => self.unit.show(value),
+        }
+    }
+
     /// What it measures, and how where that is not even.
     fn heading(&self) -> String {
         match self.scale {
@@ -169,10 +177,8 @@ impl Panel {
     /// The value of a mark in words: `1261 workers, 1.352 s`.
     pub(super) fn value_of(&self, mark: &Mark, x: &Axis) -> String {
         match mark.place {
-            Place::At(across, up) => {
-                format!("{} {}, {}", x.unit.show(across), x.label, self.y.unit.show(up))
-            }
-            Place::X(across) => format!("{} {}", x.unit.show(across), x.label),
+            Place::At(across, up) => format!("{}, {}", x.in_words(across), self.y.unit.show(up)),
+            Place::X(across) => x.in_words(across),
             Place::Y(up) => self.y.unit.show(up),
         }
     }

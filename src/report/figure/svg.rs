@@ -3,7 +3,7 @@
 
 use super::labels::{Placer, Rectangle};
 use super::scale::Range;
-use super::{Figure, Panel, Path, Place, Series};
+use super::{Figure, Mark, Panel, Path, Place, Series};
 use svg::node::element::path::Data;
 use svg::node::element::{self, Circle, Description, Group, Line, Style, Text, Title};
 use svg::{Document, Node as _};
@@ -18,6 +18,8 @@ const FOOT: f64 = 24.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;
 const LINE: f64 = 17.0;
+/// Radius of a mark.
+const MARK: f64 = 4.0;
 /// Mean width of a character at the size of the labels.
 const CHARACTER: f64 = 7.0;
 const TICKS_ACROSS: usize = 8;
@@ -177,22 +179,23 @@ impl Frame<'_> {
         svg::node::element::Path::new().set("class", format!("line s{}", index % 6)).set("d", data)
     }
 
-    /// Points close together along a line, for labels to keep away from.
-    fn along(&self, series: &Series, y: &Range) -> Vec<(f64, f64)> {
-        const APART: f64 = 4.0;
+    /// The pieces of a line, for labels to keep away from.
+    fn pieces(&self, series: &Series, y: &Range) -> Vec<((f64, f64), (f64, f64))> {
         let on_page = |&(across, up): &(f64, f64)| {
             self.x.place(across).zip(y.place(up)).map(|(across, up)| self.on_page(across, up))
         };
         let points: Vec<(f64, f64)> = series.points.iter().filter_map(on_page).collect();
-        let between = |pair: &[(f64, f64)]| {
-            let (from, to) = (pair[0], pair[1]);
-            let steps = ((to.0 - from.0).hypot(to.1 - from.1) / APART).ceil() as u32;
-            let part = move |step: u32| f64::from(step) / f64::from(steps.max(1));
-            (0..=steps).map(move |step| {
-                (from.0 + (to.0 - from.0) * part(step), from.1 + (to.1 - from.1) * part(step))
-            })
-        };
-        points.windows(2).flat_map(between).collect()
+        points.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    /// Where on the page a mark stands; a line by its end.
+    fn anchor(&self, mark: &Mark, y: &Range) -> Option<(f64, f64)> {
+        let (across, up) = match mark.place {
+            Place::At(across, up) => self.x.place(across).zip(y.place(up)),
+            Place::X(across) => self.x.place(across).map(|across| (across, 1.0)),
+            Place::Y(up) => y.place(up).map(|up| (1.0, up)),
+        }?;
+        Some(self.on_page(across, up))
     }
 
     fn marks(&self, group: &mut Group, panel: &Panel, figure: &Figure, y: &Range) {
@@ -200,37 +203,34 @@ impl Frame<'_> {
             Rectangle { x: LEFT + 4.0, y: self.top, width: self.right() - LEFT - 4.0, height: self.height };
         let mut placer = Placer::new(area);
         for series in &panel.series {
-            self.along(series, y).into_iter().for_each(|point| placer.avoid(point));
+            self.pieces(series, y).into_iter().for_each(|(from, to)| placer.avoid(from, to));
+        }
+        let anchored: Vec<(&Mark, (f64, f64))> =
+            panel.marks.iter().filter_map(|mark| Some((mark, self.anchor(mark, y)?))).collect();
+        for (mark, (left, height)) in &anchored {
+            let (from, to) = match mark.place {
+                Place::X(_) => ((*left, self.top), (*left, self.bottom())),
+                Place::Y(_) => ((LEFT, *height), (self.right(), *height)),
+                Place::At(..) => ((*left - MARK, *height), (*left + MARK, *height)),
+            };
+            placer.avoid(from, to);
+            if !matches!(mark.place, Place::At(..)) {
+                group.append(line(from, to, "rule"));
+            }
         }
         let mut labels = Group::new();
-        for mark in &panel.marks {
-            let place = match mark.place {
-                Place::At(across, up) => self.x.place(across).zip(y.place(up)),
-                Place::X(across) => self.x.place(across).map(|across| (across, 1.0)),
-                Place::Y(up) => y.place(up).map(|up| (1.0, up)),
-            };
-            let Some((across, up)) = place else { continue };
-            let (left, height) = self.on_page(across, up);
-            match mark.place {
-                Place::X(_) => group.append(line((left, self.top), (left, self.bottom()), "rule")),
-                Place::Y(_) => group.append(line((LEFT, height), (self.right(), height), "rule")),
-                Place::At(..) => {}
-            }
+        for (mark, anchor) in anchored {
             let text = format!("{}: {}", mark.name, panel.value_of(mark, &figure.x));
-            let wanted = Rectangle {
-                x: left + 14.0,
-                y: height - LINE - 3.0,
-                width: CHARACTER * text.chars().count() as f64,
-                height: LINE,
-            };
-            let found = placer.place(wanted);
-            if matches!(mark.place, Place::At(..)) {
-                labels.append(line((left, height), found.nearest_to((left, height)), "lead"));
+            let width = CHARACTER * text.chars().count() as f64;
+            let leads = matches!(mark.place, Place::At(..));
+            let found = placer.place(anchor, width, LINE, leads);
+            if leads {
+                labels.append(line(anchor, found.nearest_to(anchor), "lead"));
                 labels.append(
                     Circle::new()
-                        .set("cx", round(left))
-                        .set("cy", round(height))
-                        .set("r", 4)
+                        .set("cx", round(anchor.0))
+                        .set("cy", round(anchor.1))
+                        .set("r", MARK)
                         .set("class", "mark"),
                 );
             }
@@ -253,7 +253,7 @@ impl Frame<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Mark, Scale, Unit};
+    use super::super::{Axis, Scale, Unit};
     use super::*;
 
     fn figure(name: &str) -> Figure {

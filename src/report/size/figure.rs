@@ -12,6 +12,7 @@ pub fn figure(question: &Question, steady: &PoolSize, curve: &WaitCurve) -> Figu
     let points = curve.points.iter().map(|&(workers, wait_s)| (workers as f64, wait_s)).collect();
     let series = Series { name: "mean wait".to_owned(), points, path: Path::Straight };
     let mut marks = rules(steady);
+    bind(&mut marks, steady);
     marks.extend(question.objectives.iter().filter_map(|objective| match objective {
         Objective::MeanWait(limit) => {
             Some(Mark { name: "asked for, at most".to_owned(), place: Place::Y(limit.get()) })
@@ -82,6 +83,24 @@ fn rules(steady: &PoolSize) -> Vec<Mark> {
     }
     marks.sort_by_key(|(workers, _)| *workers);
     marks.into_iter().map(|(_, mark)| mark).collect()
+}
+
+/// Names the number of workers that the binding objective takes, where it has no line of its own.
+fn bind(marks: &mut Vec<Mark>, steady: &PoolSize) {
+    let has_line =
+        |objective: &Objective| matches!(objective, Objective::MeanWait(_) | Objective::MaxLost(_));
+    let Some(binding) = steady.binding().filter(|binding| !has_line(&binding.asked)) else { return };
+    let across = binding.workers as f64;
+    let name = binding.asked.in_words();
+    let is_there = |mark: &&mut Mark| match mark.place {
+        Place::At(workers, _) | Place::X(workers) => (workers - across).abs() < 0.5,
+        Place::Y(_) => false,
+    };
+    let there = marks.iter_mut().find(is_there);
+    match there {
+        Some(mark) => mark.name = format!("{}, {name}", mark.name),
+        None => marks.push(Mark { name, place: Place::X(across) }),
+    }
 }
 
 fn description(steady: &PoolSize) -> String {
