@@ -1,6 +1,6 @@
 //! A file, or standard input where the name is `-`.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::io::Read;
 use std::path::Path;
 
@@ -29,5 +29,10 @@ pub(crate) fn text(path: &Path) -> Result<String> {
     if bytes.len() as u64 > LARGEST {
         bail!("{name} is longer than 64 MiB");
     }
-    String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))
+    String::from_utf8(bytes).map_err(|error| {
+        let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        let (line, column) =
+            (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+        anyhow!("{name}:{line}:{column}: what stands here is not UTF-8; save the file as UTF-8 text")
+    })
 }

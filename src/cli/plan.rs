@@ -38,7 +38,9 @@ pub(crate) struct PlanFile {
     /// The plan: a table for each pool (docs/plan.md); - is standard input
     #[arg(value_name = "FILE.toml", default_value = "whsize.toml")]
     file: PathBuf,
-    /// A value to use instead of the one in the file, such as deliveries.rate=950 or deliveries.autoscale.max=20
+    /// A value to use instead of the one in the file: of a pool (deliveries.rate=950), of a table of it
+    /// (deliveries.autoscale.max=20), of one of several by its number from 0 (deliveries.surge.0.rate=3000), of
+    /// baseline (baseline.workers=5%), or require and warn of the whole file
     #[arg(long, value_name = "POOL.KEY=VALUE")]
     set: Vec<String>,
 }
@@ -59,7 +61,10 @@ impl Args {
 impl PlanFile {
     /// Reads the plan with what is set over it.
     pub(crate) fn read(&self) -> Result<plan::Read> {
-        if !self.file.exists() && self.file.as_os_str() != "-" {
+        // Not even a link: what is there and cannot be read says so itself.
+        if self.file.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            && self.file.as_os_str() != "-"
+        {
             bail!(
                 "there is no {}; name the plan, or write one to start from with whsize plan --init",
                 self.file.display()
@@ -68,7 +73,7 @@ impl PlanFile {
         let overrides = self.set.iter().map(|typed| typed.parse::<Override>());
         let overrides = overrides.collect::<Result<Vec<_>, _>>().map_err(|error| anyhow!("--set {error}"))?;
         let document = Document::new(input::name(&self.file), input::text(&self.file)?);
-        Ok(plan::read(&document.with_overrides(plan::POOLS, overrides))?)
+        Ok(plan::read(&document.with_overrides(plan::REACH, overrides))?)
     }
 
     /// Answers everything that the plan asks.

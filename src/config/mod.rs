@@ -20,5 +20,5 @@ pub mod trace;
 pub use document::Document;
 pub use error::ConfigError;
 pub use objectives::{headroom, utilisation};
-pub use overrides::Override;
+pub use overrides::{Override, Reach};
 pub use table::{Placed, Table};

@@ -2,6 +2,7 @@
 
 use super::{ConfigError, Table};
 use crate::sizing::Objective;
+use crate::units::words::shortened;
 use crate::units::{Quantile, Ratio, Seconds, Share};
 
 /// The least utilisation that can be asked for: below it a pool is a thousand times its load.
@@ -55,7 +56,7 @@ pub(super) fn objectives(table: &mut Table<'_>) -> Result<Vec<Objective>, Config
 fn wait_quantile(typed: &str) -> Result<Objective, String> {
     let (quantile, limit) = typed
         .split_once('=')
-        .ok_or_else(|| format!("\"{typed}\": a quantile and its limit are written p95=5s"))?;
+        .ok_or_else(|| format!("\"{}\": a quantile and its limit are written p95=5s", shortened(typed)))?;
     let quantile = quantile.parse::<Quantile>().map_err(|error| error.to_string())?;
     let limit = Seconds::parse_positive(limit).map_err(|error| error.to_string())?;
     Ok(Objective::WaitQuantile(quantile, limit))

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
 /// A value for the key at a dotted path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +28,6 @@ impl FromStr for Override {
         };
         let Some((path, value)) = typed.split_once('=') else { return refuse("there is no \"=\"") };
         let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
-        if path.len() < 2 {
-            return refuse("there is no \".\" before the key");
-        }
         if path.iter().any(String::is_empty) {
             return refuse("a part of the key is empty");
         }
@@ -44,52 +41,113 @@ impl Override {
         format!("--set {}", self.typed)
     }
 
-    /// Puts the value into the tables below `[below]`. The first step of the path must be there; what is missing further
-    /// down is made.
+    /// Puts the value where its path leads: below a table of `[below]`, or below one of the keys beside it. A table of
+    /// `below` must be there; what is missing further down is made, but for the entries of a list.
     pub(super) fn apply<'d>(
         &'d self,
         root: &mut DeTable<'d>,
-        below: &str,
+        reach: Reach,
         place: &Range<usize>,
         document: &Document,
     ) -> Result<(), ConfigError> {
-        let refuse = |message: String| document.error_at(place, message);
-        let Some((key, tables)) = self.path.split_last() else { return Ok(()) };
-        let mut table = match root.get_mut(below).map(Spanned::get_mut) {
-            Some(DeValue::Table(table)) => table,
-            _ => return Err(refuse(format!("the file has no [{below}.NAME] whose values could be set"))),
-        };
-        for (depth, step) in tables.iter().enumerate() {
-            if table.get(step.as_str()).is_none() {
-                if depth == 0 {
-                    let known: Vec<&str> = table.keys().map(|key| key.get_ref().as_ref()).collect();
-                    return Err(refuse(format!(
-                        "there is no {below} \"{step}\"; {}",
-                        suggestion(step, &known)
-                    )));
-                }
-                table.insert(
-                    Spanned::new(place.clone(), Cow::Borrowed(step.as_str())),
-                    Spanned::new(place.clone(), DeValue::Table(DeTable::new())),
-                );
+        self.put(root, reach, place).map_err(|message| document.error_at(place, message))
+    }
+
+    fn put<'d>(&'d self, root: &mut DeTable<'d>, reach: Reach, place: &Range<usize>) -> Result<(), String> {
+        let Some((first, rest)) = self.path.split_first() else { return Ok(()) };
+        let beside = reach.beside.contains(&first.as_str());
+        let below = match root.get(reach.below).map(Spanned::get_ref) {
+            Some(DeValue::Table(tables)) if tables.get(first.as_str()).is_some() => true,
+            Some(DeValue::Table(tables)) if !beside => {
+                let known: Vec<&str> = tables.keys().map(|key| key.get_ref().as_ref()).collect();
+                return Err(format!(
+                    "there is no {} \"{first}\"; {}",
+                    reach.below,
+                    suggestion(first, &known)
+                ));
             }
-            table = match table.get_mut(step.as_str()).map(Spanned::get_mut) {
-                Some(DeValue::Table(inner)) => inner,
-                _ => return Err(refuse(format!("\"{step}\" is no table, so nothing in it can be set"))),
+            None if !beside => {
+                return Err(format!("the file has no [{}.NAME] whose values could be set", reach.below));
+            }
+            _ => false,
+        };
+        let Some((key, tables)) = rest.split_last() else {
+            if below || reach.tables.contains(&first.as_str()) {
+                return Err(format!("there is no key behind \"{first}\", such as {first}.KEY=VALUE"));
+            }
+            insert(root, first, self.value(), place);
+            return Ok(());
+        };
+        let start = match root.get_mut(reach.below).map(Spanned::get_mut) {
+            Some(DeValue::Table(tables)) if below => tables,
+            _ => root,
+        };
+        let mut here = within(start, first, place);
+        let mut name = first;
+        for step in tables {
+            here = match here {
+                DeValue::Table(table) => within(table, step, place),
+                DeValue::Array(items) => entry(items, name, step)?,
+                _ => return Err(no_table(name)),
             };
+            name = step;
         }
-        let value = match self.value.as_str() {
+        match here {
+            DeValue::Table(table) => insert(table, key, self.value(), place),
+            DeValue::Array(items) => return Err(no_entry(items, name, key)),
+            _ => return Err(no_table(name)),
+        }
+        Ok(())
+    }
+
+    fn value(&self) -> DeValue<'_> {
+        match self.value.as_str() {
             "true" => DeValue::Boolean(true),
             "false" => DeValue::Boolean(false),
             text => DeValue::String(Cow::Borrowed(text)),
-        };
-        table.remove(key.as_str());
-        table.insert(
-            Spanned::new(place.clone(), Cow::Borrowed(key.as_str())),
-            Spanned::new(place.clone(), value),
-        );
-        Ok(())
+        }
     }
+}
+
+/// What values can be set in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// The table whose tables have names of their own, with which a path begins.
+    pub below: &'static str,
+    /// Keys of the file itself with which a path can begin as well.
+    pub beside: &'static [&'static str],
+    /// Those of them that are tables.
+    pub tables: &'static [&'static str],
+}
+
+/// The value of a key; an empty table where there is none yet.
+fn within<'t, 'd>(table: &'t mut DeTable<'d>, key: &'d str, place: &Range<usize>) -> &'t mut DeValue<'d> {
+    table
+        .entry(Spanned::new(place.clone(), Cow::Borrowed(key)))
+        .or_insert_with(|| Spanned::new(place.clone(), DeValue::Table(DeTable::new())))
+        .get_mut()
+}
+
+fn entry<'t, 'd>(items: &'t mut DeArray<'d>, name: &str, step: &str) -> Result<&'t mut DeValue<'d>, String> {
+    let missing = no_entry(items, name, step);
+    let index = step.parse::<usize>().ok();
+    index.and_then(|index| items.get_mut(index)).map(Spanned::get_mut).ok_or(missing)
+}
+
+fn insert<'d>(table: &mut DeTable<'d>, key: &'d str, value: DeValue<'d>, place: &Range<usize>) {
+    table.remove(key);
+    table.insert(Spanned::new(place.clone(), Cow::Borrowed(key)), Spanned::new(place.clone(), value));
+}
+
+fn no_table(name: &str) -> String {
+    format!("\"{name}\" is no table, so nothing in it can be set")
+}
+
+fn no_entry(items: &DeArray<'_>, name: &str, step: &str) -> String {
+    let last = items.len().saturating_sub(1);
+    format!(
+        "\"{name}\" is a list, and \"{step}\" is none of its entries; say which by a number from 0 to {last}"
+    )
 }
 
 #[cfg(test)]
@@ -97,9 +155,11 @@ mod tests {
     use super::*;
     use crate::units::ArrivalRate;
 
+    const REACH: Reach = Reach { below: "pool", beside: &["require", "baseline"], tables: &["baseline"] };
+
     fn rate(text: &str, set: &[&str]) -> Result<ArrivalRate, ConfigError> {
         let overrides = set.iter().map(|typed| typed.parse().unwrap()).collect();
-        let document = Document::new("plan.toml", text).with_overrides("pool", overrides);
+        let document = Document::new("plan.toml", text).with_overrides(REACH, overrides);
         let mut root = document.root()?;
         let mut pools = root.table("pool")?.unwrap();
         let mut pool = pools.table("a")?.unwrap();
@@ -126,11 +186,13 @@ mod tests {
             ("a.raet=1", "--set a.raet=1: [pool.a] has no key \"raet\"; did you mean \"rate\"?"),
             ("aa.rate=1", "--set aa.rate=1: there is no pool \"aa\"; did you mean \"a\"?"),
             ("a.rate.deep=1", "--set a.rate.deep=1: \"rate\" is no table"),
+            ("rate=1", "--set rate=1: there is no pool \"rate\""),
+            ("a=1", "--set a=1: there is no key behind \"a\""),
+            ("baseline=1", "--set baseline=1: there is no key behind \"baseline\""),
         ] {
             let error = rate(text, &[set]).unwrap_err().to_string();
             assert!(error.starts_with(shown), "{error}");
         }
-        assert!("rate=1".parse::<Override>().unwrap_err().contains("no \".\""));
         assert!("a.rate".parse::<Override>().unwrap_err().contains("no \"=\""));
         assert!("a..rate=1".parse::<Override>().unwrap_err().contains("is empty"));
     }

@@ -2,6 +2,7 @@
 
 use super::{ConfigError, Document};
 use crate::nearest::{nearest, suggestion};
+use crate::units::words::shortened;
 use std::fmt::Display;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -135,7 +136,7 @@ impl<'d> Table<'d> {
         };
         let item = |(place, value): &(Range<usize>, DeValue<'_>)| {
             let at = self.document.line_and_column(place.start);
-            self.parsed(key, place, value, &parse).map(|item| (item, at))
+            self.parsed_as("a text or a list of them", key, place, value, &parse).map(|item| (item, at))
         };
         items.iter().map(item).collect()
     }
@@ -164,7 +165,7 @@ impl<'d> Table<'d> {
             let known = words.iter().find(|(word, _)| *word == typed);
             known.map(|(_, meaning)| *meaning).ok_or_else(|| {
                 let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                format!("\"{typed}\" is not known; {}", suggestion(typed, &words))
+                format!("\"{}\" is not known; {}", shortened(typed), suggestion(typed, &words))
             })
         })
     }
@@ -252,7 +253,7 @@ impl<'d> Table<'d> {
                 format!(
                     "{} has no key \"{}\"; {}",
                     self.title(),
-                    entry.key,
+                    shortened(&entry.key),
                     suggestion(&entry.key, &self.asked)
                 ),
             )),
@@ -297,14 +298,26 @@ impl<'d> Table<'d> {
         value: &DeValue<'_>,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<T, ConfigError> {
-        let typed = scalar(value).ok_or_else(|| {
-            self.error_in(place, format!("\"{key}\" is a number or a text, not {}", kind(value)))
-        })?;
+        self.parsed_as("a number or a text", key, place, value, parse)
+    }
+
+    /// The same, with what the key takes in words.
+    fn parsed_as<T, E: Display>(
+        &self,
+        what: &str,
+        key: &str,
+        place: &Range<usize>,
+        value: &DeValue<'_>,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, ConfigError> {
+        let typed = scalar(value)
+            .ok_or_else(|| self.error_in(place, format!("\"{key}\" is {what}, not {}", kind(value))))?;
         parse(&typed).map_err(|error| self.error_in(place, format!("{key}: {error}")))
     }
 
     fn below(&self, key: &str) -> String {
-        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+        let key = shortened(key);
+        if self.name.is_empty() { key } else { format!("{}.{key}", self.name) }
     }
 
     fn take(&mut self, key: &'static str) -> Option<Entry<'d>> {

@@ -192,7 +192,7 @@ fn a_slip_in_the_file_is_found_where_it_stands() {
         ("wait = \"500ms\"", "", "12:2", "it has no objective"),
         ("[delivery]", "[delivry]", "12:2", "is \"delivry\" meant to be it?"),
         ("workers = 6", "workers = [6]", "13:11", "is a number or a text, not a list"),
-        ("workers = 6", "workers = 6\nworkers = 7", "14:1", "duplicate key"),
+        ("workers = 6", "workers = 6\nworkers = 7", "14:1", "\"workers\" is there twice"),
         ("wait = \"500ms\"", "wait = 500ms", "14:8", "must be quoted"),
         ("mean =", "failure_share = \"10%\"\nmean =", "10:17", "max_attempts"),
         ("[[class]]", "[class]", "8:1", "[[class]]"),

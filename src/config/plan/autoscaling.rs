@@ -12,6 +12,9 @@ const SHAPES: [(&str, BuiltIn); 3] =
 /// The longest trace that is read, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
+/// The fewest replicas, where nothing is said.
+const USUAL_MINIMUM: u64 = 3;
+
 /// What a refused attempt costs the receiving side, as a share of one that it serves, where nothing is said.
 const USUAL_REFUSAL_COST: f64 = 0.1;
 
@@ -49,6 +52,7 @@ fn policy(table: &mut Table<'_>) -> Result<Policy, ConfigError> {
     let names = PolicyName::ALL.map(|name| (name.as_str(), name));
     let positive =
         |table: &mut Table<'_>, key, usual| table.or(key, Count::parse_positive, usual).map(Count::get);
+    let minimum = table.optional("min", str::parse::<Count>)?;
     let policy = Policy {
         name: table.choice("policy", &names)?.unwrap_or(PolicyName::Age),
         controller: Controller {
@@ -57,7 +61,7 @@ fn policy(table: &mut Table<'_>) -> Result<Policy, ConfigError> {
             step_up: positive(table, "step_up", "8")?,
             step_down: positive(table, "step_down", "1")?,
             bounds: Bounds {
-                minimum: table.or("min", str::parse::<Count>, "3")?.get(),
+                minimum: minimum.map_or(USUAL_MINIMUM, Count::get),
                 maximum: positive(table, "max", "60")?,
             },
         },
@@ -65,10 +69,15 @@ fn policy(table: &mut Table<'_>) -> Result<Policy, ConfigError> {
         acceptable_latency: table.or("acceptable_latency", Seconds::parse_positive, "30s")?,
         target_cpu: table.or("target_cpu", Share::parse_inside, "70%")?.get(),
     };
-    let controller = &policy.controller;
+    let (controller, stated) = (&policy.controller, minimum.is_some());
     if controller.bounds.minimum > controller.bounds.maximum {
         let Bounds { minimum, maximum } = controller.bounds;
-        return Err(table.error_at("min", format!("{minimum} is above max, {maximum}")));
+        return Err(match stated {
+            true => table.error_at("min", format!("{minimum} is above max, {maximum}")),
+            false => {
+                table.error_at("max", format!("{maximum} is below min, {minimum} unless it is said; say min"))
+            }
+        });
     }
     if controller.scale_in_age > controller.target_age {
         return Err(table.error_at(
@@ -100,7 +109,11 @@ fn traffic(table: &mut Table<'_>) -> Result<Traffic, ConfigError> {
 fn read(path: &std::path::Path) -> Result<Trace, String> {
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();
-    file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    // One byte more tells a trace that ends there from one that is cut.
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > LARGEST {
+        return Err("it is longer than 64 MiB; leave out rows, or join them to longer steps".to_owned());
+    }
     trace::parse(&text)
 }
 

@@ -5,7 +5,7 @@ mod deployment;
 mod pool;
 mod requirement;
 
-use super::{ConfigError, Document, Table, objectives, service, trace};
+use super::{ConfigError, Document, Reach, Table, objectives, service, trace};
 use crate::check::{Expected, Tolerances, Verdict};
 use crate::notice::Note;
 use crate::plan::{Place, Plan};
@@ -13,8 +13,12 @@ use crate::units::Ratio;
 
 pub use requirement::{REQUIREMENTS, requirement};
 
-/// The table under which pools have their names, and values can be set.
-pub const POOLS: &str = "pool";
+/// The table under which pools have their names.
+const POOLS: &str = "pool";
+
+/// What values can be set in a plan.
+pub const REACH: Reach =
+    Reach { below: POOLS, beside: &["require", "warn", "baseline"], tables: &["baseline"] };
 
 /// A commented plan that runs as it is.
 pub const STARTER: &str = include_str!("../../../data/whsize.toml");
@@ -60,7 +64,7 @@ pub fn read(document: &Document) -> Result<Read, ConfigError> {
     for (name, mut table) in tables {
         let name = service::name(&name).map_err(|reason| table.error(reason))?;
         let mut required = everywhere.clone();
-        required.extend(expected(&mut table)?);
+        add(&mut required, expected(&mut table)?);
         read.plan.pools.push(pool::pool(name, &mut table, &mut read.notes)?);
         read.expected.push(required);
         table.finish()?;
@@ -75,10 +79,21 @@ fn expected(table: &mut Table<'_>) -> Result<Vec<Expected>, ConfigError> {
     for (key, otherwise) in [("require", Verdict::Fail), ("warn", Verdict::Warn)] {
         let read = |typed: &str| requirement(typed).map(|requirement| (requirement, typed.trim().to_owned()));
         for ((requirement, written), at) in table.placed_list(key, read)? {
-            all.push(Expected { requirement, written, otherwise, at: place(at) });
+            add(&mut all, [Expected { requirement, written, otherwise, at: place(at) }]);
         }
     }
     Ok(all)
+}
+
+/// Adds requirements, each once: the stricter of two that are the same stays.
+fn add(all: &mut Vec<Expected>, more: impl IntoIterator<Item = Expected>) {
+    for each in more {
+        match all.iter_mut().find(|known| known.requirement == each.requirement) {
+            Some(known) if known.otherwise < each.otherwise => *known = each,
+            Some(_) => {}
+            None => all.push(each),
+        }
+    }
 }
 
 fn tolerances(root: &mut Table<'_>) -> Result<Tolerances, ConfigError> {

@@ -3,6 +3,7 @@
 use crate::check::Requirement;
 use crate::config::{headroom, utilisation};
 use crate::nearest::suggestion;
+use crate::units::words::shortened;
 use crate::units::{Count, Quantile, Seconds, Share};
 
 /// How each requirement is written, as an example, and what it means.
@@ -57,7 +58,10 @@ pub fn requirement(typed: &str) -> Result<Requirement, String> {
         ["profile", "not", "older", "than", age @ ..] if !age.is_empty() => {
             let age = age.join(" ");
             if !age.contains(char::is_alphabetic) {
-                return Err(format!("\"{age}\": give the age with its unit, such as {age} days"));
+                return Err(format!(
+                    "\"{0}\": give the age with its unit, such as {0} days",
+                    shortened(&age)
+                ));
             }
             return parsed(Seconds::parse_positive(&age)).map(Requirement::ProfileAge);
         }
@@ -70,7 +74,7 @@ pub fn requirement(typed: &str) -> Result<Requirement, String> {
         }
     }
     let examples: Vec<&str> = REQUIREMENTS.iter().map(|(example, _)| *example).collect();
-    Err(format!("\"{typed}\" is no requirement; {}", suggestion(&typed, &examples)))
+    Err(format!("\"{}\" is no requirement; {}", shortened(&typed), suggestion(&typed, &examples)))
 }
 
 fn parsed<T, E: std::fmt::Display>(read: Result<T, E>) -> Result<T, String> {
@@ -78,12 +82,17 @@ fn parsed<T, E: std::fmt::Display>(read: Result<T, E>) -> Result<T, String> {
 }
 
 fn compared(typed: &str, left: &str, comparison: &str, right: &str) -> Result<Requirement, String> {
+    let typed = shortened(typed);
     let is_quantile =
         left.strip_prefix("wait_p").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let known = if is_quantile { "wait_p95" } else { left };
     let Some((_, sensible)) = COMPARED.iter().find(|(name, _)| *name == known) else {
         let names: Vec<&str> = COMPARED.iter().map(|(name, _)| *name).collect();
-        return Err(format!("\"{typed}\": \"{left}\" is not known; {}", suggestion(left, &names)));
+        return Err(format!(
+            "\"{typed}\": \"{}\" is not known; {}",
+            shortened(left),
+            suggestion(left, &names)
+        ));
     };
     if *sensible != comparison {
         return Err(format!("\"{typed}\": {left} is required with {sensible}, not {comparison}"));
