@@ -11,7 +11,7 @@ whsize=$target/release/whsize
 files=target/package-files
 mkdir -p "$files/man"
 "$whsize" man > "$files/man/whsize.1"
-for command in size drain ingest simulate layout autoscale diagnose validate sandbox pipeline plan check; do
+for command in size drain ingest simulate layout autoscale autoscale-decide autoscale-replay diagnose validate sandbox pipeline plan check; do
     "$whsize" man "$command" > "$files/man/whsize-$command.1"
 done
 "$whsize" completions bash > "$files/whsize.bash"

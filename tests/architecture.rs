@@ -41,12 +41,27 @@ const NOT_FOR_DOMAIN: &[&str] = &[
 
 /// Other arrows that must not exist: from a top-level module to a crate or a module of ours.
 const FORBIDDEN: &[(&str, &[&str])] = &[
-    ("report", &["crate::queueing", "crate::simulate::engine", "crate::config", "clap", "anyhow", "tokio"]),
+    ("report", &["crate::queueing", "crate::config", "clap", "anyhow", "tokio"]),
+    ("report", SOLVERS),
     ("config", &["clap", "anyhow", "comfy_table", "serde_json", "tokio", "crate::report"]),
     ("simulate", &["crate::queueing", "crate::sizing"]),
     ("queueing", &["crate::simulate", "crate::sizing"]),
     ("dispatch", &["crate::sizing", "crate::queueing", "crate::simulate", "clap", "anyhow"]),
     ("ingest", &["clap", "anyhow", "comfy_table", "tokio"]),
+];
+
+/// What answers questions: by itself, by a function that is called, or by a method, which is written with its dot.
+const SOLVERS: &[&str] = &[
+    "crate::simulate::events",
+    "crate::simulate::recursion",
+    "crate::simulate::refine",
+    "crate::simulate::run",
+    "crate::simulate::simulate",
+    "crate::simulate::simulate_by_events",
+    "crate::sizing::solve",
+    "crate::sizing::smallest_workers",
+    ".answer",
+    ".solve",
 ];
 
 /// Who may use the terminal, the environment and process control, and who may read a clock.
@@ -98,6 +113,11 @@ impl<'ast> Visit<'ast> for Paths {
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         self.flatten("", &item.tree);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.0.insert(format!(".{}", call.method));
+        syn::visit::visit_expr_method_call(self, call);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -194,6 +214,31 @@ fn no_module_imports_what_it_must_not_know() {
     assert!(found.is_empty(), "forbidden arrows:\n{}", found.join("\n"));
 }
 
+/// Whether a path of ours leads to a module, or to a function of one.
+fn exists(path: &str, source: &Path) -> bool {
+    let steps: Vec<&str> = path.split("::").skip(1).collect();
+    let place: PathBuf = source.join(steps.iter().collect::<PathBuf>());
+    if place.is_dir() || place.with_extension("rs").is_file() {
+        return true;
+    }
+    let (item, parents) = steps.split_last().unwrap();
+    let mut files = Vec::new();
+    rust_files(&source.join(parents.iter().collect::<PathBuf>()), &mut files);
+    files.iter().any(|file| fs::read_to_string(file).unwrap().contains(&format!("pub fn {item}(")))
+}
+
+#[test]
+fn every_module_that_a_rule_names_is_there() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let tops = DOMAIN.iter().chain(MAY_TOUCH_THE_PROCESS).chain(MAY_READ_A_CLOCK);
+    let tops = tops.chain(FORBIDDEN.iter().map(|(from, _)| from)).map(|top| format!("crate::{top}"));
+    let named = FORBIDDEN.iter().flat_map(|(_, to)| *to).chain(NOT_FOR_DOMAIN).map(|path| (*path).to_owned());
+    for path in tops.chain(named).filter(|path| path.starts_with("crate::")) {
+        assert!(exists(&path, &source), "{path} is in a rule, and nowhere else");
+    }
+    assert!(!exists("crate::simulate::engine", &source));
+}
+
 #[test]
 fn a_forbidden_arrow_is_found_however_it_is_written() {
     let module = |name: &str| vec![name.to_owned(), "inner".to_owned()];
@@ -207,6 +252,9 @@ fn a_forbidden_arrow_is_found_however_it_is_written() {
         ("dispatch", "mod deep { use crate::sizing::*; }"),
         ("sizing", "fn f() -> std::time::Instant { std::time::Instant::now() }"),
         ("report", "fn f() { std::env::var(\"X\"); }"),
+        ("report", "use crate::simulate::simulate_by_events;"),
+        ("report", "use crate::sizing::{Question, smallest_workers};"),
+        ("report", "fn f(q: &crate::sizing::Question) { q.answer(); }"),
     ] {
         assert_eq!(breaches(&module(from), source).len().min(1), 1, "{from}: {source}");
     }
