@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::finding::{Finding, Verdict};
+use super::shown;
 use crate::notice::Note;
 use crate::plan::{Figures, PlannedPool};
 use crate::units::{Ratio, human};
@@ -31,7 +32,7 @@ impl Baseline {
     pub(super) fn compare(&self, planned: &PlannedPool, tolerances: &Tolerances) -> Option<Vec<Finding>> {
         let now = planned.figures();
         let before = self.pools.iter().find(|before| before.name == now.name)?;
-        let cause = || Cause::of(before, &now, &planned.pool.objectives).in_words();
+        let cause = || Cause::of(before, &now, &planned.pool).in_words();
         let mut findings = vec![
             workers(before, &now, &tolerances.workers, &cause),
             figure(
@@ -74,7 +75,11 @@ fn is_within(before: f64, now: f64, tolerance: &Ratio) -> bool {
 }
 
 fn workers(before: &Figures, now: &Figures, tolerance: &Ratio, cause: &dyn Fn() -> String) -> Finding {
-    let met = is_within(before.workers as f64, now.workers as f64, tolerance);
+    // One worker more is a tenth of a small pool and more, and the least that a number of workers can change.
+    let one_more = if tolerance.exact().is_zero() { 0 } else { 1 };
+    let limit = (before.workers as f64 * (1.0 + tolerance.get())).max((before.workers + one_more) as f64);
+    let met = is_within(before.workers as f64, now.workers as f64, tolerance)
+        || now.workers <= before.workers + one_more;
     let change = match now.workers.cmp(&before.workers) {
         std::cmp::Ordering::Equal => "as before".to_owned(),
         _ => format!("{} before; {}", human::count(before.workers), cause()),
@@ -84,7 +89,7 @@ fn workers(before: &Figures, now: &Figures, tolerance: &Ratio, cause: &dyn Fn() 
         requirement: format!("workers <= baseline +{tolerance}"),
         verdict: if met { Verdict::Pass } else { Verdict::Fail },
         actual: Some(now.workers as f64),
-        limit: before.workers as f64 * (1.0 + tolerance.get()),
+        limit,
         unit: "workers",
         message: format!("{} needed, {change}", human::counted(now.workers, "worker")),
         hint: (!met).then(accept),
@@ -100,19 +105,16 @@ fn figure(
     of: &Figures,
 ) -> Finding {
     let met = is_within(before, now, tolerance);
-    let show = |value: f64| match unit {
-        "s" => human::duration(value),
-        "per second" => human::rate(value),
-        _ => human::significant(value, 3),
-    };
+    let limit = before * (1.0 + tolerance.get());
+    let shown_now = if met { shown::usual(now, unit) } else { shown::beyond(now, limit, unit) };
     Finding {
         pool: of.name.clone(),
         requirement: format!("{name} <= baseline +{tolerance}"),
         verdict: if met { Verdict::Pass } else { Verdict::Fail },
         actual: Some(now),
-        limit: before * (1.0 + tolerance.get()),
+        limit,
         unit,
-        message: format!("{} now, {} before", show(now), show(before)),
+        message: format!("{shown_now} now, {} before", shown::usual(before, unit)),
         hint: (!met).then(accept),
         at: None,
     }

@@ -1,7 +1,7 @@
 //! Why a pool needs more workers than it did.
 
-use crate::plan::Figures;
-use crate::sizing::{ArrivalProcess, Demand, Objective, ServiceTime, smallest_workers};
+use crate::plan::{Figures, Pool};
+use crate::sizing::{ArrivalProcess, Demand, ServiceTime, smallest_workers};
 use crate::units::{ArrivalRate, Seconds, human};
 
 /// What changed most of what a pool needs.
@@ -28,19 +28,20 @@ pub enum Cause {
         /// Now.
         now: f64,
     },
-    /// None of these: the objectives changed.
-    Objectives,
+    /// None of these alone: the objectives changed, or the bounds of the queue, which a baseline does not hold.
+    Asked,
 }
 
 impl Cause {
     /// The change that alone, put into the demand of the baseline, moves the number of workers most.
     #[must_use]
-    pub(super) fn of(before: &Figures, now: &Figures, objectives: &[Objective]) -> Self {
+    pub(super) fn of(before: &Figures, now: &Figures, pool: &Pool) -> Self {
         let workers = |rate: f64, mean: f64, variability_of: &Figures| {
             let service = ServiceTime::with_scv(Seconds::from_f64(mean)?, variability_of.service_scv);
             let arrivals = ArrivalProcess::Renewal { scv: variability_of.arrival_scv };
             let demand = Demand::new(ArrivalRate::from_f64(rate)?, service, arrivals).ok()?;
-            Some(smallest_workers(&demand, objectives))
+            let demand = demand.bounded(pool.demand.bounds.clone()).ok()?;
+            Some(smallest_workers(&demand, &pool.objectives))
         };
         let base = workers(before.rate_per_s, before.service_mean_s, before);
         let moved = |alone: Option<u64>| base.zip(alone).map_or(0, |(base, alone)| base.abs_diff(alone));
@@ -59,7 +60,7 @@ impl Cause {
             ),
         ];
         let most = causes.into_iter().filter(|(moved, _)| *moved > 0).max_by_key(|(moved, _)| *moved);
-        most.map_or(Cause::Objectives, |(_, cause)| cause)
+        most.map_or(Cause::Asked, |(_, cause)| cause)
     }
 
     /// The cause as a sentence part: `the rate went from 900/s to 1100/s`.
@@ -79,8 +80,10 @@ impl Cause {
                 human::significant(*before, 3),
                 human::significant(*now, 3)
             ),
-            Cause::Objectives => {
-                "neither rate nor service time changed it: the objectives are others than then".to_owned()
+            Cause::Asked => {
+                "none of rate, mean and variability moves it alone: what is asked for may have changed, the objectives, the \
+                 patience or the queue limit"
+                    .to_owned()
             }
         }
     }

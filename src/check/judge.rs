@@ -3,11 +3,12 @@
 use super::baseline::{Baseline, Tolerances};
 use super::finding::{Checked, Finding, Verdict};
 use super::requirement::Requirement;
+use super::shown;
 use crate::layout::Layout;
 use crate::notice::{Note, Severity};
 use crate::plan::{Place, Planned, PlannedPool, Recovery};
 use crate::sizing::{Basis, Objective, Question, smallest_workers};
-use crate::units::{Exact, Quantile, Seconds, Share, human};
+use crate::units::{Exact, Quantile, Seconds, Share, human, words};
 
 /// A sample is enough if the workers that it leaves open above the answer are at most this share of them …
 const ENOUGH: f64 = 0.1;
@@ -167,13 +168,14 @@ fn judged(pool: &PlannedPool, objective: &Objective, actual: Option<f64>, unit: 
     let needed = smallest_workers(&pool.pool.demand, std::slice::from_ref(objective));
     let stable = pool.size.1.sizing.steady.state.stable;
     let with = human::counted(workers, "worker");
+    let met = stable && workers >= needed;
+    let limit = objective.limit();
     let message = match actual {
-        Some(value) if unit == "s" => format!("{} with {with}", human::duration(value)),
-        Some(value) => format!("{} with {with}", human::percent(value)),
+        Some(value) if met => format!("{} with {with}", shown::usual(value, unit)),
+        Some(value) => format!("{} with {with}", shown::beyond(value, limit, unit)),
         None => format!("the queue grows without end with {with}"),
     };
-    let met = stable && workers >= needed;
-    Found { met, actual, limit: objective.limit(), unit, message, hint: None }
+    Found { met, actual, limit, unit, message, hint: None }
         .hint(|| format!("{} will do", human::counted(needed, "worker")))
 }
 
@@ -219,13 +221,18 @@ fn surge_fits(pool: &PlannedPool) -> Found {
         let hint = "add a surge with a name and a rate or a mean";
         return Found::unknown(maximum, "replicas", "the plan has no surge", hint);
     };
-    let message = format!(
-        "{} needs {} of {} tasks, {} may run",
-        surge.name,
-        human::counted(needed, "replica"),
-        human::count(replayed.replay.tasks_per_replica),
-        human::count(maximum)
-    );
+    let tasks = human::count(replayed.replay.tasks_per_replica);
+    let replicas = human::counted(needed, "replica");
+    let others: Vec<String> = pool
+        .surges
+        .iter()
+        .filter(|other| other.name != surge.name)
+        .filter_map(|other| Some(format!("{} {}", other.name, human::count(pool.replicas_in(other)?))))
+        .collect();
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    let rest = if others.is_empty() { String::new() } else { format!("; {}", words::listed(&others)) };
+    let message =
+        format!("{} needs {replicas} of {tasks} tasks, {} may run{rest}", surge.name, human::count(maximum));
     Found::new(needed <= maximum, needed as f64, maximum as f64, "replicas", message)
         .hint(|| format!("raise max to {}", human::count(needed)))
 }
@@ -247,7 +254,8 @@ fn drain(pool: &PlannedPool, backlog: u64, within: &Seconds) -> Found {
     };
     let plan = &answered.plan;
     let message = match plan.drain_s {
-        Some(drain_s) => format!("gone in {} with {with}", human::duration(drain_s)),
+        Some(drain_s) if plan.holds() => format!("gone in {} with {with}", human::duration(drain_s)),
+        Some(drain_s) => format!("gone in {} with {with}", shown::beyond(drain_s, within.get(), "s")),
         None => format!("never gone with {with}"),
     };
     let met = plan.holds();
@@ -269,7 +277,7 @@ fn oldest_age(pool: &PlannedPool, most: &Seconds) -> Found {
     let oldest = replayed.outcome.shown.oldest_age_max_s;
     let message = format!(
         "{} at most in the replay, with up to {}",
-        human::duration(oldest),
+        if oldest <= most.get() { human::duration(oldest) } else { shown::beyond(oldest, most.get(), "s") },
         human::counted(replayed.outcome.shown.replicas_max, "replica")
     );
     Found::new(oldest <= most.get(), oldest, most.get(), "s", message).hint(|| {
@@ -346,17 +354,22 @@ fn sample_enough(pool: &PlannedPool) -> Found {
     let open = (high.saturating_sub(needed)) as f64 / needed as f64;
     let few = attempts < FEWEST_ATTEMPTS;
     // One worker more is no tenth of a small pool, and still as close as a number of workers can be.
-    let met = !few && (open <= ENOUGH || high <= needed + 1);
+    let met = open <= ENOUGH || high <= needed + 1;
     let message = format!(
         "{} leave up to {} open, {} above the answer",
         human::counted(attempts, "attempt"),
         human::counted(high, "worker"),
         human::percent(open)
     );
+    if few {
+        let message = format!("{message}, and {FEWEST_ATTEMPTS} at least are needed to tell");
+        return Found::new(false, attempts as f64, FEWEST_ATTEMPTS as f64, "attempts", message)
+            .hint(|| "measure for longer".to_owned());
+    }
     Found::new(met, open, ENOUGH, "share", message).hint(|| {
         // The width falls with the square root of the attempts.
         let factor = (open / ENOUGH).powi(2).max(1.0);
-        let enough = ((attempts as f64 * factor).ceil() as u64).max(FEWEST_ATTEMPTS);
+        let enough = (attempts as f64 * factor).ceil() as u64;
         format!("about {} would do", human::counted(enough, "attempt"))
     })
 }

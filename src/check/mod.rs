@@ -9,6 +9,7 @@ mod cause;
 mod finding;
 mod judge;
 mod requirement;
+mod shown;
 
 pub use baseline::{Baseline, Tolerances};
 pub use cause::Cause;

@@ -42,7 +42,15 @@ use whsize::report::{Answer, NotFinite, OnlyError, Report};
 #[command(name = "whsize", version, max_term_width = 100, propagate_version = true)]
 #[command(
     after_help = "Exit codes: 0 answered and it holds, 1 answered and the answer is no, 2 bad usage or input, \
-                  70 a defect in whsize."
+                  70 a defect in whsize.
+
+Examples:
+  whsize ingest attempts.csv --save profile.json
+  whsize size --profile profile.json --rate 900 --wait 500ms
+  whsize size --rate 900 --mean 1.4 --wait 500ms --explain
+  whsize drain --backlog 1M --workers 1300 --mean 1.4 --rate 900 --within 15m
+  whsize plan --init
+  whsize check whsize.toml"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -98,7 +106,7 @@ impl Command {
             Command::Sandbox(args) => args.run(output),
             Command::Pipeline(args) => args.run(),
             Command::Plan(args) => return args.run(output),
-            Command::Check(args) => args.run(),
+            Command::Check(args) => args.run(output),
             Command::Completions(args) => return args.text(command()).map(Outcome::Text),
             Command::Man(args) => return args.text(command()).map(Outcome::Text),
         };
@@ -196,7 +204,7 @@ fn code(error: &anyhow::Error) -> u8 {
 /// Every option that needs a value takes what stands behind it, also `-5s`: our parsers can say why that is no
 /// duration, where clap would only find an unknown flag.
 fn command() -> clap::Command {
-    with_hyphen_values(sweep::with_option(Cli::command()))
+    with_hyphen_values(sweep::with_option(Cli::command().mut_subcommand("check", check::with_requirements)))
 }
 
 fn with_hyphen_values(command: clap::Command) -> clap::Command {

@@ -119,7 +119,7 @@ impl Output {
             (None, Format::Json) => report::render_json(&report).context("writing JSON")?,
             (None, Format::Markdown) => report::render_markdown(&report),
             (None, Format::Html) => report::render_html(&report),
-            (None, Format::Junit) => report::render_junit(judged(&report, "junit")?)?,
+            (None, Format::Junit) => report::render_junit(judged(&report, "junit")?, &report.notes)?,
             (None, Format::Github) => report::render_github(&report, judged(&report, "github")?),
             (None, Format::Csv) => {
                 report::sweep::render_csv(&report).ok_or_else(|| no_rows(report.command))?

@@ -145,6 +145,14 @@ fn number(typed: &str) -> Result<(Exact, &str)> {
     let typed = typed.trim();
     let length = typed.find(|sign: char| !sign.is_ascii_digit() && sign != '.').unwrap_or(typed.len());
     let (number, unit) = typed.split_at(length);
+    let exponent = unit.strip_prefix(['e', 'E']).is_some_and(|rest| {
+        rest.trim_start_matches(['+', '-']).starts_with(|sign: char| sign.is_ascii_digit())
+    });
+    if number.is_empty() || exponent {
+        bail!(
+            "\"{typed}\": a range is of plain decimals from zero on, without a sign or an exponent, such as 1.5 or 100ms"
+        );
+    }
     let number: Ratio = number.parse().with_context(|| format!("\"{typed}\" begins with no number"))?;
     Ok((number.exact().clone(), unit))
 }

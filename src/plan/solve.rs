@@ -168,13 +168,19 @@ impl PlannedPool {
         self.surges.iter().max_by_key(|surge| surge.workers)
     }
 
+    /// The replicas that a surge needs; `None` without replicas that follow the traffic.
+    #[must_use]
+    pub fn replicas_in(&self, surge: &Surge) -> Option<u64> {
+        let replay = &self.autoscale.as_ref()?.replay;
+        Some(surge.workers.div_ceil(replay.tasks_per_replica.max(1)))
+    }
+
     /// The replicas that the largest surge needs, and those that may run; `None` without a surge or without replicas that
     /// follow the traffic.
     #[must_use]
     pub fn surge_replicas(&self) -> Option<(u64, u64)> {
         let replay = &self.autoscale.as_ref()?.replay;
-        let needed = self.largest_surge()?.workers.div_ceil(replay.tasks_per_replica.max(1));
-        Some((needed, replay.policy.controller.bounds.maximum))
+        Some((self.replicas_in(self.largest_surge()?)?, replay.policy.controller.bounds.maximum))
     }
 
     /// Whether the objectives are met: by the deployed workers where the plan says how many, in every surge by them or by

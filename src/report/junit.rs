@@ -2,6 +2,7 @@
 
 use super::Judged;
 use crate::check::{Finding, Verdict};
+use crate::notice::{Note, Severity};
 use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 /// Why a report cannot be written as JUnit XML.
@@ -13,15 +14,35 @@ pub struct JunitError(#[from] SerializeError);
 ///
 /// # Errors
 /// If the XML cannot be written.
-pub fn render(judged: &Judged) -> Result<String, JunitError> {
+pub fn render(judged: &Judged, notes: &[Note]) -> Result<String, JunitError> {
+    let mut others = remarks(notes);
     let mut report = Report::new(format!("whsize check {}", judged.file));
     for pool in &judged.checked.pools {
         let mut suite = TestSuite::new(pool.name.as_str());
         let own = judged.checked.findings.iter().filter(|finding| finding.pool == pool.name);
         suite.add_test_cases(own.map(case));
+        // The remarks are about the run as a whole, and the format has no place for these: the first suite has them.
+        if !others.is_empty() {
+            suite.set_system_out(std::mem::take(&mut others));
+        }
         report.add_test_suite(suite);
     }
     Ok(report.to_string()?)
+}
+
+/// What no finding says, such as a pool that the baseline does not know: a line each.
+fn remarks(notes: &[Note]) -> String {
+    let others = notes.iter().filter(|note| !note.code.starts_with("requirement-"));
+    let line = |note: &Note| {
+        let label = match note.severity {
+            Severity::Info => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "problem",
+        };
+        let hint = note.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{label}: {}{hint}\n", note.message)
+    };
+    others.map(line).collect()
 }
 
 fn case(finding: &Finding) -> TestCase {

@@ -145,7 +145,14 @@ fn heading(field: &str) -> String {
 
 /// A field's value as a person reads it; its name tells the unit.
 fn cell(row: &SweptRow, field: &str) -> String {
-    let Some(number) = row.result.get(field).and_then(Value::as_f64) else { return "\u{2013}".to_owned() };
+    let Some(number) = row.result.get(field).and_then(Value::as_f64) else {
+        return match field {
+            "drain_s" => "never",
+            "wait_mean_s" => "endless",
+            _ => "\u{2013}",
+        }
+        .to_owned();
+    };
     match field {
         _ if field.ends_with("_per_s") => human::rate(number),
         _ if field.ends_with("_s") => human::duration(number),

@@ -239,7 +239,11 @@ fn a_regression_is_found_with_its_cause() {
             ("--set a.rate=1000", "workers <= baseline +2%", "the rate went from 900/s to 1000/s"),
             ("--set a.mean=1.6", "workers <= baseline +2%", "the mean service time went from 1.4 s to 1.6 s"),
             ("--set a.scv=900", "workers <= baseline +2%", "the variability"),
-            ("--set a.wait=1us", "workers <= baseline +2%", "the objectives are others than then"),
+            (
+                "--set a.wait=1us",
+                "workers <= baseline +2%",
+                "the objectives, the patience or the queue limit",
+            ),
             ("--set a.mean=1.7", "service_mean <= baseline +20%", "1.7 s now, 1.4 s before"),
         ] {
             let output = against(set);

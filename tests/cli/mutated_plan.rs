@@ -124,7 +124,7 @@ fn answered(text: &str) -> bool {
         assert!(texts.iter().all(|text| !text.contains("NaN")));
     }
     let shown = judged.judged.as_ref().unwrap();
-    roxmltree::Document::parse(&report::render_junit(shown).unwrap()).unwrap();
+    roxmltree::Document::parse(&report::render_junit(shown, &full.notes).unwrap()).unwrap();
     assert_eq!(report::render_github(&judged, shown).contains("\n::error "), failed);
     true
 }

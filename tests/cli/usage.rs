@@ -118,6 +118,18 @@ fn quiet_leaves_out_remarks_and_explain_adds_the_formula() {
 }
 
 #[test]
+fn help_has_examples_and_check_lists_its_requirements() {
+    for command in ["", "completions", "man", "autoscale replay", "autoscale decide", "check"] {
+        let help = run(&format!("{command} --help")).stdout;
+        assert!(help.contains("Examples:\n  whsize") || command == "completions", "{command}: {help}");
+    }
+    let help = run("check --help").stdout;
+    for (written, _) in whsize::config::plan::REQUIREMENTS {
+        assert!(help.contains(written), "{written}: {help}");
+    }
+}
+
+#[test]
 fn packagers_get_completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run(&format!("completions {shell}"));
@@ -125,6 +137,15 @@ fn packagers_get_completions_and_manual_pages() {
     }
     assert!(run("man").stdout.starts_with(".ie"), "roff");
     assert!(run("man size").stdout.contains("max\\-utilisation"));
+    let page = run("man autoscale replay").stdout;
+    assert_eq!(run("man autoscale-replay").stdout, page);
+    let title = format!(".TH whsize-autoscale-replay 1  \"whsize {}\"", env!("CARGO_PKG_VERSION"));
+    assert!(page.contains(&title), "{page}");
+    let check = run("man check").stdout;
+    let lines: Vec<&str> = check.lines().collect();
+    let examples = lines.iter().position(|line| *line == ".SH EXAMPLES").unwrap();
+    assert_eq!(lines[examples + 1..examples + 3], [".nf", "  whsize check whsize.toml"], "{check}");
+    assert!(check.contains("profile not older than 14 days") && !check.contains("EXTRA"), "{check}");
     let unknown = run("man sizes");
     assert!(unknown.code == 2 && unknown.stderr.contains("sizes"), "{unknown:?}");
 }

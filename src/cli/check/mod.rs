@@ -2,11 +2,13 @@
 
 mod baseline;
 
+use super::output::Output;
 use super::plan::PlanFile;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use whsize::check::{Expected, check};
+use whsize::config::plan::REQUIREMENTS;
 use whsize::ingest::{Timestamp, parse_timestamp};
 use whsize::plan::Figures;
 use whsize::report::plan::Inputs;
@@ -15,16 +17,14 @@ use whsize::units::words;
 
 /// Does a plan meet its requirements, and is it still what it was? The gate for CI
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "The exit code is 1 if a requirement is not met, whatever the format. docs/plan.md lists the requirements.
+#[command(after_help = "The exit code is 1 if a requirement is not met, whatever the format.
 
 Examples:
   whsize check whsize.toml
   whsize check whsize.toml --set deliveries.rate=950 --format junit > whsize.xml
   whsize check whsize.toml --format github
   whsize plan whsize.toml --format json > baseline.json
-  whsize check whsize.toml --baseline baseline.json"
-)]
+  whsize check whsize.toml --baseline baseline.json")]
 pub(crate) struct Args {
     #[command(flatten)]
     file: PlanFile,
@@ -36,12 +36,22 @@ pub(crate) struct Args {
     now: Option<Timestamp>,
 }
 
+/// Lists the requirements that a plan can have in the help of the command.
+pub(crate) fn with_requirements(command: clap::Command) -> clap::Command {
+    let width = REQUIREMENTS.iter().map(|(written, _)| written.len()).max().unwrap_or(0);
+    let listed = REQUIREMENTS.iter().map(|(written, meaning)| format!("  {written:width$}  {meaning}\n"));
+    let rest = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let help =
+        format!("Requirements, each an entry of require or warn:\n{}\n{rest}", listed.collect::<String>());
+    command.after_help(help)
+}
+
 fn timestamp(typed: &str) -> Result<Timestamp, String> {
     parse_timestamp(typed.as_bytes()).map_err(|error| format!("\"{typed}\": {error}"))
 }
 
 impl Args {
-    pub(crate) fn run(&self) -> Result<Report> {
+    pub(crate) fn run(&self, output: &Output) -> Result<Report> {
         let read = self.file.read()?;
         if self.baseline.is_none() && read.expected.iter().all(Vec::is_empty) {
             bail!(
@@ -70,6 +80,9 @@ impl Args {
         let inputs = Inputs { baseline: name, ..self.file.inputs() };
         let mut report = report::check::report(&inputs, &checked, notes)?;
         report.notes.extend(read.notes);
+        if output.explains() {
+            report.explanations = report::plan::explanations(&planned)?;
+        }
         Ok(report)
     }
 

@@ -4,9 +4,9 @@ mod figures;
 
 pub use figures::{distribution, drain as drain_curve, phases};
 
-use super::{Answer, Column, NotFinite, Report, Section, Table, autoscale, drain, layout, size};
+use super::{Answer, Column, Explanation, NotFinite, Report, Section, Table, autoscale, drain, layout, size};
 use crate::notice::{Note, Severity};
-use crate::plan::{Planned, PlannedPool};
+use crate::plan::{Planned, PlannedPool, Surge};
 use crate::units::human;
 use serde::Serialize;
 
@@ -155,12 +155,7 @@ fn add_pool(report: &mut Report, pool: &PlannedPool, detail: Detail, several: bo
                 report.notes.push(about(pool, note, several));
             }
         }
-        for mut explanation in part.explanations {
-            if several {
-                explanation.numbers = format!("{}: {}", pool.pool.name, explanation.numbers);
-            }
-            report.explanations.push(explanation);
-        }
+        report.explanations.extend(part.explanations.into_iter().map(|step| of_pool(pool, step, several)));
     };
     let (question, sized) = &pool.size;
     let steady = &sized.sizing.steady;
@@ -179,7 +174,7 @@ fn add_pool(report: &mut Report, pool: &PlannedPool, detail: Detail, several: bo
         let figure = full.then(|| autoscale::figure(&replayed.replay, &replayed.outcome));
         add("autoscaling", autoscale::replay(&replayed.replay, &replayed.outcome)?, figure);
     }
-    answers.extend(surge(pool).map(|words| ("surge".to_owned(), words)));
+    answers.extend(surges(pool));
     report.sections.push(Section::Facts { title: "Answers", rows: answers });
     if full {
         let measured = pool.pool.profile.as_ref().and_then(distribution);
@@ -191,18 +186,52 @@ fn add_pool(report: &mut Report, pool: &PlannedPool, detail: Detail, several: bo
     Ok(())
 }
 
-/// What the largest surge needs, in words.
-fn surge(pool: &PlannedPool) -> Option<String> {
-    let surge = pool.largest_surge()?;
-    let workers = format!("{} takes {}", surge.name, human::counted(surge.workers, "worker"));
-    Some(match pool.surge_replicas() {
-        Some((needed, maximum)) => {
-            let yes = if needed <= maximum { "Yes" } else { "No" };
-            let replicas = human::counted(needed, "replica");
-            format!("{yes}: {workers}, {replicas}; {} may run.", human::count(maximum))
+/// The formulas behind the answers of every pool, as `check` shows them on request.
+///
+/// # Errors
+/// If a number is not finite, which would be a defect.
+pub fn explanations(planned: &Planned) -> Result<Vec<Explanation>, NotFinite> {
+    let several = planned.pools.len() > 1;
+    let mut all = Vec::new();
+    for pool in &planned.pools {
+        let mut parts =
+            vec![size::report(&pool.size.0, &pool.size.1)?, layout::report(&pool.layout.0, &pool.layout.1)?];
+        if let Some((question, answered)) = &pool.drain {
+            parts.push(drain::report(question, answered)?);
         }
-        None => format!("{workers}."),
-    })
+        if let Some(replayed) = &pool.autoscale {
+            parts.push(autoscale::replay(&replayed.replay, &replayed.outcome)?);
+        }
+        let steps = parts.into_iter().flat_map(|part| part.explanations);
+        all.extend(steps.map(|step| of_pool(pool, step, several)));
+    }
+    Ok(all)
+}
+
+/// A formula with the pool whose numbers are put in.
+fn of_pool(pool: &PlannedPool, step: Explanation, several: bool) -> Explanation {
+    if several {
+        Explanation { numbers: format!("{}: {}", pool.pool.name, step.numbers), ..step }
+    } else {
+        step
+    }
+}
+
+/// What each surge needs, in words.
+fn surges(pool: &PlannedPool) -> Vec<(String, String)> {
+    let maximum = pool.surge_replicas().map(|(_, maximum)| maximum);
+    let words = |surge: &Surge| {
+        let workers = format!("{} takes {}", surge.name, human::counted(surge.workers, "worker"));
+        match pool.replicas_in(surge).zip(maximum) {
+            Some((needed, maximum)) => {
+                let yes = if needed <= maximum { "Yes" } else { "No" };
+                let replicas = human::counted(needed, "replica");
+                format!("{yes}: {workers}, {replicas}; {} may run.", human::count(maximum))
+            }
+            None => format!("{workers}."),
+        }
+    };
+    pool.surges.iter().map(|surge| ("surge".to_owned(), words(surge))).collect()
 }
 
 /// Options of the single commands that are keys of a plan.
