@@ -138,7 +138,10 @@ impl Collector {
         }
         let caps_ns: BTreeSet<u64> = options.caps_ns().into_iter().collect();
         if caps_ns.len() > MOST_CAPS {
-            return Err(bad(&format!("{} timeouts (--cap) are more than {MOST_CAPS}", caps_ns.len())));
+            return Err(bad(&format!(
+                "--cap names {} timeouts, and at most {MOST_CAPS} are counted",
+                caps_ns.len()
+            )));
         }
         Ok(Collector {
             recorder: ProfileRecorder::new(&options.caps_ns()),

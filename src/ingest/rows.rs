@@ -141,8 +141,8 @@ impl<'a> Rows<'a> {
         let label = shown(record.field(column).unwrap_or_default());
         let name = self.columns.label_name.as_deref().unwrap_or_default();
         let reason = format!(
-            "its {name} \"{label}\" is a whole attempt, and the rows above, taken for attempts by the first \
-             of them, are parts of such"
+            "its {name} \"{label}\" is a whole attempt, and the rows above are parts of attempts, each of which was \
+             counted as one"
         );
         let place = record.column_of(column).filter(|_| self.columns.lines.is_none());
         IngestError::new(IngestErrorKind::Format, self.file, reason).at(record.line(), place).remedy(format!(

@@ -181,7 +181,7 @@ fn more_timeouts_than_are_counted_are_refused() {
     let output = ingest(["fixtures/attempts-week.csv.gz", "--cap", &caps(16), "--cap", "1s,1000ms"]);
     assert_eq!(output.field("cap_effect").as_array().unwrap().len(), 16, "{}", output.stderr);
     let refused = ingest(["fixtures/attempts-week.csv.gz", "--cap", &caps(17)]);
-    assert_refused(&refused, &["17 timeouts (--cap) are more than 16"]);
+    assert_refused(&refused, &["--cap names 17 timeouts, and at most 16 are counted"]);
 }
 
 #[test]

@@ -235,6 +235,11 @@ fn one_sample_left_of_a_range_is_not_everything_since_the_start() {
     let output = ingest([&one]);
     assert_eq!((output.number("count"), notes(&output).contains("counts-since-start")), (1060.0, true));
     assert_refused(&ingest([&one, "--since", "1700000030"]), &[within]);
+    // So does a scrape, also one whose samples carry their time.
+    let text = "h_seconds_bucket{le=\"+Inf\"} 7 1700000060000\nh_seconds_sum 3 1700000060000\nh_seconds_count 7 1700000060000\n";
+    let scrape = files.write("stamped.prom", text);
+    assert_eq!(ingest([&scrape, "--until", "1700000090"]).number("count"), 7.0);
+    assert_refused(&ingest([&scrape, "--since", "1700000030"]), &[within]);
     // Two such answers are one range.
     let later = files.write("later.json", range(r#"[1700000120,"1090"]"#, r#"[1700000120,"54.5"]"#));
     let both = ingest([&one, &later]);
