@@ -5,6 +5,7 @@ use super::metrics::Store;
 use super::notice::IngestNotice;
 use super::options::{CORRECTING, Correction, Flag, OF_TABLES, Options, SELECTING, whole_ns};
 use super::skipped::{Place, Skipped};
+use super::unknown_outcomes::UnknownOutcomes;
 use super::watch::Watch;
 use crate::profile::{
     Attempt, Grouped, HistogramOf, MOST_CAPS, ProfileError, ProfileRecorder, Ranged, ServiceProfile,
@@ -101,6 +102,10 @@ pub(super) struct Collector {
     pub(super) filtered: u64,
     /// Rows whose time stamp was left empty or could not be read, where that column was found and not named.
     pub(super) unstamped: u64,
+    /// Rows among those that sum up other rows.
+    pub(super) sums: u64,
+    /// Words of a status that are known neither as a failure nor as a success.
+    pub(super) unknown_outcomes: UnknownOutcomes,
     pub(super) notices: Vec<IngestNotice>,
     /// Series of metrics: what was added to them is known once all files are read.
     pub(super) metrics: Store,
@@ -152,6 +157,8 @@ impl Collector {
             rows: 0,
             filtered: 0,
             unstamped: 0,
+            sums: 0,
+            unknown_outcomes: UnknownOutcomes::default(),
             notices: Vec::new(),
             metrics: Store::default(),
             watch: Watch::default(),
@@ -310,6 +317,10 @@ impl Collector {
         if self.unstamped > 0 {
             self.notices.push(IngestNotice::Unstamped { rows: self.unstamped });
         }
+        if self.sums > 0 {
+            self.notices.push(IngestNotice::SumsLeftOut { rows: self.sums });
+        }
+        self.notices.extend(self.unknown_outcomes.notice());
         let rest =
             Rest { skipped: self.skipped, rows: self.rows, filtered: self.filtered, notices: self.notices };
         Ok((profile, rest))

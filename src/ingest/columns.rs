@@ -38,8 +38,6 @@ pub(super) struct Columns {
     pub(super) label_name: Option<String>,
     /// Columns that are left out, as their cells are not what their names say.
     pub(super) unread: Vec<Unread>,
-    /// Columns of a status with the first words that are known neither as a success nor as a failure.
-    pub(super) unknown_outcomes: Vec<(String, Vec<String>)>,
     pub(super) filters: Vec<Filter>,
     /// How many fields a record has.
     pub(super) width: usize,
@@ -68,7 +66,7 @@ pub(super) struct Filter {
     pub(super) column: usize,
     pub(super) value: String,
     pub(super) negated: bool,
-    /// Whether a cell that only begins with the value has it.
+    /// Whether a cell that only begins with the value has it: so rows are told that sum up others.
     pub(super) beginning: bool,
 }
 
@@ -94,6 +92,25 @@ const DURATION_NAMES: &[&[&str]] = &[
         "total_time",
         "time_total",
     ],
+];
+
+/// Times that nginx logs, in seconds.
+const NGINX_TIMES: &[&str] =
+    &["request_time", "upstream_response_time", "upstream_header_time", "upstream_connect_time"];
+
+/// What else nginx logs, and nobody else calls so.
+const NGINX_VARIABLES: &[&str] = &[
+    "body_bytes_sent",
+    "remote_addr",
+    "remote_user",
+    "http_user_agent",
+    "http_referer",
+    "request_uri",
+    "time_iso8601",
+    "time_local",
+    "upstream_addr",
+    "upstream_status",
+    "upstream_response_time",
 ];
 
 /// Names of a column that says how many attempts a row stands for, as SQL engines name a count.
@@ -271,7 +288,9 @@ impl Finder<'_> {
     fn duration(&self) -> Result<usize, IngestError> {
         if self.width == 0 {
             let reason = "its records hold no field, so none is a duration".to_owned();
-            return Err(self.error(IngestErrorKind::Column, reason));
+            return Err(self
+                .error(IngestErrorKind::Column, reason)
+                .remedy("write one object a line, with a field such as \"duration_ms\""));
         }
         if self.width == 1 {
             return Ok(0);
@@ -348,19 +367,6 @@ impl Finder<'_> {
             }
         }
         if good > 0 && good >= bad { Ok(()) } else { Err(example) }
-    }
-
-    /// The first words of a column of a status that are known neither as a success nor as a failure.
-    fn unknown_words(&self, column: usize, outcome: Outcome) -> Vec<String> {
-        const MOST: usize = 3;
-        let mut words: Vec<String> = Vec::new();
-        for cell in self.cells(column).filter(|cell| outcome.is_unknown(cell)) {
-            let word = super::skipped::shown(cell);
-            if words.len() < MOST && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        words
     }
 
     /// Whether a column named as a count holds whole numbers; where it holds other numbers as well, somebody has to
@@ -447,11 +453,19 @@ impl Finder<'_> {
         if values().any(|cell| duration::parse(cell.as_bytes(), None, decimal).is_ok()) {
             return Ok(None);
         }
+        if name.is_some_and(|name| NGINX_TIMES.contains(&name.as_str())) && self.is_of_nginx() {
+            return Ok(Some(Unit::Seconds));
+        }
         let example = values().find(|cell| !duration::is_missing(cell.as_bytes())).unwrap_or("1.4");
         let example: String = example.chars().take(20).collect();
         let reason =
             format!("column \"{}\" names no unit: its {example} may be s, ms, us or ns", self.show(column));
         Err(self.error(IngestErrorKind::Unit, reason).remedy("say which with --unit"))
+    }
+
+    /// Whether the columns are called as nginx calls what it logs, in a format of its user.
+    fn is_of_nginx(&self) -> bool {
+        self.header.into_iter().flatten().any(|name| NGINX_VARIABLES.contains(&name.as_str()))
     }
 
     /// Columns with the durations of phases: named so, and holding durations. One alone is only believed with a unit.
@@ -573,11 +587,6 @@ impl Columns {
                 lists.iter().filter_map(|(names, how)| Some((finder.by_names(names)?, *how))).collect()
             }
         };
-        let unknown_outcomes = outcomes
-            .iter()
-            .map(|(column, outcome)| (finder.show(*column), finder.unknown_words(*column, *outcome)))
-            .filter(|(_, words)| !words.is_empty())
-            .collect();
         let count = match (options.count_column.as_deref(), known) {
             (Some(NO_COUNT), _)
                 if !header.is_some_and(|header| header.iter().any(|name| name == NO_COUNT)) =>
@@ -649,7 +658,6 @@ impl Columns {
             label_name: labels.as_ref().map(|labels| finder.show(labels.column)),
             labels,
             unread,
-            unknown_outcomes,
             filters,
             width,
             known,

@@ -181,7 +181,11 @@ fn phase_changes(before: &ServiceProfile, after: &ServiceProfile) -> Vec<Change>
 
 /// What attempts of each length add to the mean. The buckets of both are scaled to their exact means.
 fn lengths(before: &ServiceTimes, after: &ServiceTimes) -> Vec<Change> {
-    let at = |quantile: f64| before.quantile_ns(quantile);
+    // A quantile may lie within its bucket, of which all belongs to what is up to it.
+    let at = |quantile: f64| {
+        let ns = before.quantile_ns(quantile);
+        before.buckets().find(|bucket| bucket.high_ns >= ns).map_or(ns, |bucket| bucket.high_ns)
+    };
     let bands: [Band; 4] = [
         ("attempts up to p50", 0, at(0.5)),
         ("attempts from p50 to p90", at(0.5), at(0.9)),
@@ -232,6 +236,14 @@ mod tests {
             recorder.add(&attempt).unwrap();
         }
         recorder.finish(Source::default()).unwrap()
+    }
+
+    #[test]
+    fn attempts_of_one_length_are_not_beyond_their_own_quantiles() {
+        let before = profile(&[(100, "a"); 50]);
+        let comparison = Comparison::of("old", &before, &before);
+        let parts: Vec<f64> = comparison.lengths.iter().filter_map(|change| change.before).collect();
+        assert!((parts[0] - 0.1).abs() < 1e-12 && parts[1..] == [0.0; 3], "{parts:?}");
     }
 
     #[test]

@@ -61,7 +61,8 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         format: "oha csv",
-        signature: &["request-start", "request-duration", "Response-delay"],
+        // Older versions write no request-start.
+        signature: &["DNS+dialup", "Response-delay", "request-duration"],
         duration: "request-duration",
         unit: Unit::Seconds,
         timestamp: None,
@@ -332,21 +333,16 @@ fn is_one_of(cell: &[u8], words: &[&str]) -> bool {
 }
 
 impl Outcome {
-    /// Whether a cell says neither that the attempt failed nor that it did not.
-    pub(super) fn is_unknown(self, cell: &[u8]) -> bool {
-        let cell = cell.trim_ascii();
-        self == Outcome::Status
-            && !cell.is_empty()
-            && !cell[0].is_ascii_digit()
-            && !is_one_of(cell, SUCCESSES)
-            && !self.failed(cell)
-    }
-
     /// Whether a cell says that the attempt failed.
     pub(super) fn failed(self, cell: &[u8]) -> bool {
+        self.judge(cell).unwrap_or(false)
+    }
+
+    /// The same; `None` if the cell says neither that it failed nor that it did not.
+    pub(super) fn judge(self, cell: &[u8]) -> Option<bool> {
         let cell = cell.trim_ascii();
         let is_one_of = |words: &[&str]| is_one_of(cell, words);
-        match self {
+        Some(match self {
             Outcome::Success => is_one_of(&["false", "0", "no", "f", "n"]),
             Outcome::Error => {
                 !cell.is_empty() && !is_one_of(&["false", "0", "no", "none", "null", "\\N", "-", "f", "nil"])
@@ -357,11 +353,15 @@ impl Outcome {
                     let code =
                         cell[..digits].iter().take(6).fold(0u32, |sum, d| sum * 10 + u32::from(d - b'0'));
                     code == 0 || code >= 400
+                } else if cell.is_empty() || is_one_of(SUCCESSES) {
+                    false
+                } else if is_one_of(FAILURES) {
+                    true
                 } else {
-                    is_one_of(FAILURES)
+                    return None;
                 }
             }
-        }
+        })
     }
 }
 
@@ -390,9 +390,10 @@ mod tests {
             (Outcome::Error, "connection refused", true),
         ] {
             assert_eq!(outcome.failed(cell.as_bytes()), failed, "{outcome:?} {cell}");
-            assert!(!outcome.is_unknown(cell.as_bytes()), "{outcome:?} {cell}");
+            assert_eq!(outcome.judge(cell.as_bytes()), Some(failed), "{outcome:?} {cell}");
         }
-        assert!(Outcome::Status.is_unknown(b"wibble") && !Outcome::Error.is_unknown(b"wibble"));
+        assert_eq!((Outcome::Status.judge(b"wibble"), Outcome::Status.failed(b"wibble")), (None, false));
+        assert_eq!(Outcome::Error.judge(b"wibble"), Some(true));
     }
 
     #[test]

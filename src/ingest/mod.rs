@@ -28,6 +28,7 @@ mod summary;
 mod table;
 mod timestamp;
 mod trace;
+mod unknown_outcomes;
 mod watch;
 
 use crate::profile::ServiceProfile;

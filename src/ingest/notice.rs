@@ -41,8 +41,15 @@ pub enum IngestNotice {
     UnknownOutcome {
         /// The column.
         column: String,
-        /// The first such words.
-        words: Vec<String>,
+        /// How many attempts have one.
+        attempts: u64,
+        /// The commonest such words, and how many attempts have each.
+        words: Vec<(String, u64)>,
+    },
+    /// Rows that sum up other rows are left out.
+    SumsLeftOut {
+        /// How many.
+        rows: u64,
     },
     /// A file was named twice.
     NamedTwice {
@@ -365,14 +372,26 @@ impl IngestNotice {
                 let both: Vec<String> = answered.into_iter().chain(unanswered).collect();
                 Note::warning("failures-reported", format!("the {format} reports {}", both.join(", and ")))
             }
-            IngestNotice::UnknownOutcome { column, words } => Note::warning(
-                "outcome-unknown",
+            IngestNotice::UnknownOutcome { column, attempts, words } => {
+                let words: Vec<String> =
+                    words.iter().map(|(word, count)| format!("\"{word}\" {}", human::count(*count))).collect();
+                Note::warning(
+                    "outcome-unknown",
+                    format!(
+                        "{} counted as successes whose {column} is known neither as one nor as a failure: {}",
+                        human::counted(*attempts, "attempt"),
+                        words.join(", ")
+                    ),
+                )
+                .with_hint("select with --where")
+            }
+            IngestNotice::SumsLeftOut { rows } => Note::info(
+                "sums-left-out",
                 format!(
-                    "\"{column}\" holds \"{}\", which is not known as a failure and counts as a success",
-                    words.join("\", \"")
+                    "{} left out that sum up other rows (transaction controllers): their requests are counted by themselves",
+                    human::counted(*rows, "row")
                 ),
-            )
-            .with_hint("count failures apart with --where"),
+            ),
             IngestNotice::NamedTwice { file } => Note::warning(
                 "file-named-twice",
                 format!("{file} was named twice, and its attempts are counted twice"),

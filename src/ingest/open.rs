@@ -147,7 +147,13 @@ fn wide(name: &str, encoding: &str) -> IngestError {
 /// What a failed read means.
 pub(super) fn read_failed(name: &str, error: &io::Error) -> IngestError {
     known(error).cloned().unwrap_or_else(|| {
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::PermissionDenied => "check who may read it",
+            _ => "check the file and the disk it is on",
+        };
         IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be read: {error}"))
+            .remedy(remedy)
     })
 }
 

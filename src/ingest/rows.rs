@@ -78,6 +78,7 @@ impl<'a> Rows<'a> {
                 let outcome = self.collector.attempt(self.file, &attempt);
                 if matches!(outcome, Ok(Outcome::Counted)) {
                     self.count_phases(record, &attempt);
+                    self.count_unknown_outcomes(record, attempt.weight);
                 }
                 self.group = group;
                 match outcome? {
@@ -109,6 +110,17 @@ impl<'a> Rows<'a> {
             let ns = self.measured_ns;
             let form = PhaseForm::InsteadOfAttempts;
             recorder.add_phases(attempt.group, |phases| phases.add_phase(form, phase, ns));
+        }
+    }
+
+    /// Counts the words of an attempt that was counted which say neither that it failed nor that it did not.
+    fn count_unknown_outcomes<R: BufRead>(&mut self, record: &Records<R>, attempts: u64) {
+        for (column, outcome) in &self.columns.outcomes {
+            let cell = record.field(*column).unwrap_or_default();
+            if outcome.judge(cell).is_none() {
+                let name = self.columns.outcome_names.as_deref().unwrap_or_default();
+                self.collector.unknown_outcomes.add(name, cell, attempts);
+            }
         }
     }
 
@@ -161,6 +173,7 @@ impl<'a> Rows<'a> {
         let cell = |column: usize| record.field(column).unwrap_or_default();
         for filter in &columns.filters {
             if !filter.passes(cell(filter.column)) {
+                self.collector.sums += u64::from(filter.beginning);
                 self.collector.filtered += 1;
                 self.collector.rows -= 1;
                 return Ok(None);

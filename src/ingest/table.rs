@@ -106,10 +106,6 @@ fn announce(name: &str, columns: &Columns, collector: &mut Collector) {
             example: unread.example.clone(),
         });
     }
-    for (column, words) in &columns.unknown_outcomes {
-        let (column, words) = (column.clone(), words.clone());
-        collector.notices.push(IngestNotice::UnknownOutcome { column, words });
-    }
     let Some(known) = columns.known else { return };
     // Lines of another shape are read into the columns of a known table.
     let format = columns.lines.unwrap_or(known.format);

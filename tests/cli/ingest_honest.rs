@@ -193,10 +193,17 @@ fn words_of_a_status_that_are_not_known_are_named() {
     let output = ingest([&dead]);
     assert_eq!(output.number("failures"), 1.0);
     assert!(!codes(&output).contains(&"outcome-unknown".to_owned()));
-    let odd = files.write("b.csv", "status,duration_ms\n200,150\nwibble,30000\n");
+    // The words are met far behind the rows from which columns are told.
+    let rows = format!("{}{}wobble,9\n", "200,150\n".repeat(2_000), "wibble,30000\n".repeat(50));
+    let odd = files.write("b.csv", format!("status,duration_ms\n{rows}"));
     let output = ingest([&odd]);
     assert_eq!(output.number("failures"), 0.0);
-    assert!(codes(&output).contains(&"outcome-unknown".to_owned()) && output.stdout.contains("wibble"));
+    assert!(codes(&output).contains(&"outcome-unknown".to_owned()));
+    for part in
+        ["51 attempts counted as successes whose status is known", "\\\"wibble\\\" 50, \\\"wobble\\\" 1"]
+    {
+        assert!(output.stdout.contains(part), "{part}: {}", output.json()["notes"]);
+    }
 }
 
 #[test]
@@ -207,6 +214,30 @@ fn rows_that_sum_up_other_rows_are_left_out() {
     let output = ingest([&files.write("a.jtl", format!("{header}\n{rows}"))]);
     assert_eq!((output.number("count"), output.number("mean_s")), (2.0, 0.15));
     assert_eq!(output.number("filtered_rows"), 1.0);
+    assert!(codes(&output).contains(&"sums-left-out".to_owned()), "{output:?}");
+}
+
+#[test]
+fn times_of_nginx_in_a_format_of_its_user_are_seconds() {
+    let files = Files::new();
+    let line = r#"{"time_iso8601":"2026-03-02T09:00:00+00:00","remote_addr":"10.0.0.1","status":"200","request_time":"0.123"}"#;
+    let output = ingest([&files.write("a.jsonl", format!("{line}\n"))]);
+    assert_eq!((output.code, output.number("mean_s")), (0, 0.123), "{output:?}");
+    // The name alone may be anybody's.
+    let anybody = files.write("b.jsonl", "{\"status\":200,\"request_time\":95}\n");
+    assert_refused(&ingest([&anybody]), &["names no unit", "--unit"]);
+    let older = "DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n0.001,0.002,0.01,0.02,5,200\n";
+    let output = ingest([&files.write("oha.csv", older)]);
+    assert_eq!((output.code, output.number("mean_s")), (0, 0.02), "{output:?}");
+}
+
+#[test]
+fn a_refusal_says_what_to_do() {
+    let files = Files::new();
+    let missing = files.path("missing.csv");
+    assert_refused(&ingest([&missing]), &["cannot be read", "check the path"]);
+    let cut = files.write("cut.hlog", "HISTFAAAAEV42pNpmSzMwMCgwsDAwMzA");
+    assert_refused(&ingest([&cut]), &["copy or export it again"]);
 }
 
 #[test]

@@ -279,6 +279,7 @@ const CELLS: &[&str] = &[
     "200",
     "503",
     "timeout",
+    "wibble",
     "orders",
     "billing",
     "18446744073709551616",
@@ -325,6 +326,22 @@ fn any_options() -> impl Strategy<Value = Options> {
             timestamp_column: stamped.then(|| "ts".to_owned()),
             ..group_by(groups)
         })
+}
+
+#[test]
+fn rows_that_are_counted_by_themselves_are_counted_alike() {
+    let mut text = "timeStamp,elapsed,label,responseMessage,success,status\n".to_owned();
+    let mut words = "status,duration_ms\n".to_owned();
+    for n in 0..400 {
+        let message = if n % 5 == 0 { "Number of samples in transaction : 4" } else { "OK" };
+        text.push_str(&format!("{},{n},a,{message},true,200\n", 1_700_000_000_000u64 + n * 10));
+        words.push_str(&format!("{},{n}\n", ["200", "delivered", "wibble", "dlq", "503"][n as usize % 5]));
+    }
+    for (text, code) in [(text, "sums-left-out"), (words, "outcome-unknown")] {
+        assert!(assert_same(text.as_bytes(), &group_by(&[])));
+        let read = read(text.as_bytes(), &group_by(&[]), How::Bulk { threads: 2, piece: 500 }).unwrap();
+        assert!(read.notices.iter().any(|notice| notice.note().code == code), "{:?}", read.notices);
+    }
 }
 
 proptest! {

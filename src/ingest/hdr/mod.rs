@@ -78,7 +78,11 @@ pub(super) fn read(input: Input, kind: Kind, collector: &mut Collector) -> Resul
 fn undecodable(name: &str, error: &CodecError) -> IngestError {
     let kind =
         if *error == CodecError::Double { IngestErrorKind::Unsupported } else { IngestErrorKind::Malformed };
-    IngestError::new(kind, name, format!("the HDR histogram cannot be read: {error}"))
+    let remedy = match error {
+        CodecError::Double => "record with integer counts of a fixed unit",
+        _ => "copy or export it again, whole",
+    };
+    IngestError::new(kind, name, format!("the HDR histogram cannot be read: {error}")).remedy(remedy)
 }
 
 /// The unit that was asked for, that the file names, or nanoseconds, which is then said.

@@ -71,7 +71,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some((row, share)) = row(line) else {
+        let Some((row, share, ends)) = row(line) else {
             if footer.count.is_some() || line.starts_with("---") {
                 within = false;
                 continue;
@@ -85,7 +85,7 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
             return Err(bad("there are more rows than any spectrum has"));
         }
         rows.push(row);
-        last = Last { share, line: lines.number() };
+        last = Last { share, ends, line: lines.number() };
     }
     check(name, &rows, last, footer)?;
     Ok(Spectrum {
@@ -104,10 +104,11 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
     })
 }
 
-/// The share of attempts up to the last row, and its line.
+/// The share of attempts up to the last row, whether it is that of the longest attempt, and its line.
 #[derive(Clone, Copy, Default)]
 struct Last {
     share: f64,
+    ends: bool,
     line: u64,
 }
 
@@ -126,9 +127,11 @@ fn check(name: &str, rows: &[Row], last: Last, footer: Footer) -> Result<(), Ing
             Err(IngestError::new(IngestErrorKind::Malformed, name, reason)
                 .remedy("export the whole spectrum"))
         }
-        None if last.share < 1.0 => {
+        None if !last.ends => {
+            // A share that is printed as 1 may be rounded.
+            let below = if last.share < 1.0 { "" } else { "just below " };
             let reason = format!(
-                "its rows end at the percentile {} and not at 1: those of the longest attempts are missing",
+                "its rows end at the percentile {below}{}: the rest, up to the longest attempt, is missing",
                 last.share
             );
             Err(IngestError::new(IngestErrorKind::Malformed, name, reason)
@@ -140,15 +143,19 @@ fn check(name: &str, rows: &[Row], last: Last, footer: Footer) -> Result<(), Ing
 }
 
 /// `9.143     0.900000        35570        10.00`, or the same with commas; the last field may be `inf` or missing.
-fn row(line: &str) -> Option<(Row, f64)> {
+fn row(line: &str) -> Option<(Row, f64, bool)> {
     let is_between = |letter: char| letter.is_whitespace() || letter == ',';
     let mut fields = line.split(is_between).filter(|field| !field.is_empty());
     let value = Written::parse(fields.next()?)?;
     let share: f64 = fields.next()?.parse().ok()?;
     let count = fields.next()?.parse().ok()?;
-    let inverse = fields.next().is_none_or(|inverse| inverse.parse::<f64>().is_ok());
-    (value.value >= 0.0 && (0.0..=1.0).contains(&share) && inverse && fields.next().is_none())
-        .then_some((Row { value, count }, share))
+    let inverse: f64 = fields.next().map_or(Ok(f64::INFINITY), str::parse).ok()?;
+    let ends = share >= 1.0 && inverse.is_infinite();
+    (value.value >= 0.0 && (0.0..=1.0).contains(&share) && fields.next().is_none()).then_some((
+        Row { value, count },
+        share,
+        ends,
+    ))
 }
 
 impl Footer {
@@ -201,6 +208,7 @@ mod tests {
             (format!("{SMALL}#[Max = 4.0, Total count = 11]\n"), None, "rows are missing"),
             ("Value Percentile TotalCount\n".to_owned(), None, "counts no attempt"),
             (SMALL.replace("4.000 1.0 10 inf\n", ""), Some(4), "end at the percentile 0.5"),
+            (SMALL.replace("inf", "10000000.0"), Some(5), "end at the percentile just below 1"),
             (format!("{SMALL}#[Max = 4, Total count = 10]\nend\n{SMALL}"), Some(8), "second spectrum"),
         ] {
             let error = of(&text).unwrap_err();

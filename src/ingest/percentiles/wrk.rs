@@ -44,7 +44,9 @@ pub(super) fn parse<R: BufRead>(name: &str, lines: &mut Lines<R>) -> Result<Spec
     }
     let (Some((mean, deviation, max)), Some(count)) = (latency, requests) else {
         let reason = "the report of wrk is not whole: its latency line and its number of requests are needed";
-        return Err(IngestError::new(IngestErrorKind::Malformed, name, reason));
+        return Err(
+            IngestError::new(IngestErrorKind::Malformed, name, reason).remedy("keep all that wrk prints")
+        );
     };
     let rank = |percent: f64| ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count);
     let mut rows: Vec<Row> =

@@ -273,6 +273,10 @@ impl<'a> RowCounter<'a> {
         }
         for filter in &columns.filters {
             if !filter.passes(row.field(filter.column)) {
+                if filter.beginning {
+                    // Those are counted by themselves.
+                    return Err(NotPlain);
+                }
                 self.filtered += 1;
                 return Ok(());
             }
@@ -318,7 +322,11 @@ impl<'a> RowCounter<'a> {
                 return Ok(());
             }
         }
-        let failed = columns.outcomes.iter().any(|(column, outcome)| outcome.failed(row.field(*column)));
+        let mut failed = false;
+        for (column, outcome) in &columns.outcomes {
+            // Words that are not known are counted one by one.
+            failed |= outcome.judge(row.field(*column)).ok_or(NotPlain)?;
+        }
         let mut place = Place::Plain;
         if !columns.groups.is_empty() {
             place = self.place(|column| row.field(column))?;

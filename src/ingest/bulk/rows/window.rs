@@ -154,7 +154,7 @@ impl RowCounter<'_> {
             window.failed.resize(rows.rows, false);
             for (column, outcome) in &columns.outcomes {
                 for (failed, cell) in window.failed.iter_mut().zip(rows.cells(*column)) {
-                    *failed |= outcome.failed(cell);
+                    *failed |= outcome.judge(cell).ok_or(NotPlain)?;
                 }
             }
         }
