@@ -370,7 +370,7 @@ impl IngestNotice {
                     format!("{} without an answer, whose time is not in it", human::counted(*unanswered, "request"))
                 });
                 let both: Vec<String> = answered.into_iter().chain(unanswered).collect();
-                Note::warning("failures-reported", format!("the {format} reports {}", both.join(", and ")))
+                Note::warning("failures-reported", format!("{format}: {}", both.join(", and ")))
             }
             IngestNotice::UnknownOutcome { column, attempts, words } => {
                 let words: Vec<String> =
@@ -388,7 +388,7 @@ impl IngestNotice {
             IngestNotice::SumsLeftOut { rows } => Note::info(
                 "sums-left-out",
                 format!(
-                    "{} left out that sum up other rows (transaction controllers): their requests are counted by themselves",
+                    "{} of transaction controllers left out: the requests that they sum up are counted by themselves",
                     human::counted(*rows, "row")
                 ),
             ),

@@ -37,6 +37,7 @@ impl Input {
     pub(super) fn open_watched(name: &str, watch: &Watch) -> Result<Self, IngestError> {
         let unreadable = |error: io::Error| {
             IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be opened: {error}"))
+                .remedy(remedy_for(&error))
         };
         if name == STDIN {
             return Self::from_reader(name, Box::new(Watched { inner: io::stdin(), watch: watch.clone() }));
@@ -147,14 +148,17 @@ fn wide(name: &str, encoding: &str) -> IngestError {
 /// What a failed read means.
 pub(super) fn read_failed(name: &str, error: &io::Error) -> IngestError {
     known(error).cloned().unwrap_or_else(|| {
-        let remedy = match error.kind() {
-            io::ErrorKind::NotFound => "check the path",
-            io::ErrorKind::PermissionDenied => "check who may read it",
-            _ => "check the file and the disk it is on",
-        };
         IngestError::new(IngestErrorKind::Unreadable, name, format!("it cannot be read: {error}"))
-            .remedy(remedy)
+            .remedy(remedy_for(error))
     })
+}
+
+fn remedy_for(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "check who may read it",
+        _ => "check the file and the disk it is on",
+    }
 }
 
 /// The refusal that an error carries through readers which know nothing of it.

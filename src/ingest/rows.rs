@@ -252,10 +252,10 @@ impl<'a> Rows<'a> {
             return Ok(());
         }
         if let Some(format) = self.columns.lines {
-            return Err(BadRow {
-                reason: format!("that are no lines of the format {format}"),
-                field: Some(0),
-            });
+            let is_json = format.to_ascii_lowercase().contains("json");
+            let rule = if is_json { ": one object, each key once" } else { "" };
+            let reason = format!("that are no lines of the format {format}{rule}");
+            return Err(BadRow { reason, field: Some(0) });
         }
         Err(BadRow { reason: format!("with another number of fields than {width}"), field: None })
     }

@@ -235,7 +235,7 @@ fn times_of_nginx_in_a_format_of_its_user_are_seconds() {
 fn a_refusal_says_what_to_do() {
     let files = Files::new();
     let missing = files.path("missing.csv");
-    assert_refused(&ingest([&missing]), &["cannot be read", "check the path"]);
+    assert_refused(&ingest([&missing]), &["cannot be opened", "check the path"]);
     let cut = files.write("cut.hlog", "HISTFAAAAEV42pNpmSzMwMCgwsDAwMzA");
     assert_refused(&ingest([&cut]), &["copy or export it again"]);
 }
@@ -251,6 +251,7 @@ fn a_file_that_is_named_twice_and_a_key_that_is_there_twice_are_noticed() {
     );
     let output = ingest([&lines, "--max-bad-rows", "1"]);
     assert_eq!((output.number("count"), output.number("skipped_rows")), (2.0, 1.0));
+    assert!(output.stdout.contains("JSON lines: one object, each key once"), "{output:?}");
     assert_refused(&ingest([&files.write("empty.json", "{}\n")]), &["hold no field"]);
 }
 
