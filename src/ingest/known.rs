@@ -297,6 +297,18 @@ const FAILURES: &[&str] = &[
     "canceled",
     "unreachable",
     "unavailable",
+    // Of Micrometer and gRPC.
+    "client_error",
+    "server_error",
+    "deadlineexceeded",
+    "failedprecondition",
+    "internal",
+    "invalidargument",
+    "permissiondenied",
+    "resourceexhausted",
+    "resource_exhausted",
+    "unauthenticated",
+    "unimplemented",
 ];
 
 /// Words of a status that say that it did not.
@@ -349,7 +361,9 @@ impl Outcome {
             }
             Outcome::Status => {
                 let digits = cell.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                if digits > 0 {
+                if let [class @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] = cell {
+                    *class >= b'4'
+                } else if digits > 0 {
                     let code =
                         cell[..digits].iter().take(6).fold(0u32, |sum, d| sum * 10 + u32::from(d - b'0'));
                     code == 0 || code >= 400
@@ -381,6 +395,10 @@ mod tests {
             (Outcome::Status, "delivered", false),
             (Outcome::Status, "dead_lettered", true),
             (Outcome::Status, "Dead-Letter", true),
+            (Outcome::Status, "2xx", false),
+            (Outcome::Status, "5XX", true),
+            (Outcome::Status, "SERVER_ERROR", true),
+            (Outcome::Status, "ResourceExhausted", true),
             (Outcome::Status, "timed out", true),
             (Outcome::Status, "", false),
             (Outcome::Success, "true", false),

@@ -31,6 +31,23 @@ fn notes(output: &Output) -> String {
 }
 
 #[test]
+fn a_status_that_is_not_known_is_named_with_its_attempts() {
+    let files = Files::new();
+    let scrape = scrape(&[
+        ("a", "2xx", [80, 95, 100], 31.0),
+        ("a", "5xx", [0, 1, 2], 1.0),
+        ("a", "odd", [1, 2, 3], 0.9),
+    ]);
+    let output = ingest([&files.write("a.prom", scrape)]);
+    assert_eq!((output.number("count"), output.number("failures")), (105.0, 2.0), "{output:?}");
+    let notes = notes(&output);
+    assert!(
+        notes.contains("3 attempts counted as successes whose code is known") && notes.contains("odd"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn one_scrape_has_the_mean_of_its_sum_and_quantiles_as_bounds() {
     let files = Files::new();
     let file = files.write("a.prom", scrape(&[("a", "200", [80, 95, 100], 31.0)]));

@@ -15,6 +15,7 @@ const STATUS_LABELS: &[&str] = &[
     "http.status_code",
     "http.response.status_code",
     "grpc_code",
+    "outcome",
 ];
 
 /// How many names a message lists.
@@ -24,6 +25,12 @@ const LISTED: usize = 12;
 pub(super) fn failed(key: &SeriesKey) -> bool {
     let mut values = STATUS_LABELS.iter().filter_map(|label| key.label(label));
     values.any(|value| Outcome::Status.failed(value.as_bytes()))
+}
+
+/// The status of a series that says neither that its attempts failed nor that they did not: the label and its value.
+pub(super) fn unknown_outcome(key: &SeriesKey) -> Option<(&'static str, &str)> {
+    let mut values = STATUS_LABELS.iter().filter_map(|label| Some((*label, key.label(label)?)));
+    values.find(|(_, value)| Outcome::Status.judge(value.as_bytes()).is_none())
 }
 
 /// The group of a series, if there are to be groups.

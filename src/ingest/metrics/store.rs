@@ -262,6 +262,7 @@ fn count(
         }
     }
     let failed = labels::failed(key);
+    let unknown = labels::unknown_outcome(key).filter(|_| !failed);
     let group = labels::group(key, &collector.options);
     for part in total.parts() {
         let ranged = ranged(&part, unit, round_edges);
@@ -276,6 +277,9 @@ fn count(
             error.reason = format!("the histogram {key}: {}", error.reason);
             error
         })?;
+        if let Some((label, value)) = unknown {
+            collector.unknown_outcomes.add(label, value.as_bytes(), part.count());
+        }
     }
     Ok(())
 }
