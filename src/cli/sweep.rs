@@ -183,8 +183,9 @@ mod tests {
             ("1:5:0", "the step is zero"),
             ("1:5", "2 parts"),
             ("1ms:5s:1ms", "one unit"),
-            ("x:5:1", "begins with no number"),
-            ("1:1e9:1", "one unit"),
+            ("x:5:1", "plain decimals"),
+            ("1:1e9:1", "without a sign or an exponent"),
+            ("-5:5:1", "without a sign"),
             ("0:1000:1", "more than 1000 values"),
             ("1,,2", "empty value"),
         ] {
