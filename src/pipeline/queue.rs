@@ -50,7 +50,7 @@ impl QueueKind {
             sustained_per_s: None,
         };
         kind.sustained_per_s = kind.capacity_per_s().map(|capacity| {
-            staffing::largest(capacity, |rate| {
+            staffing::largest(capacity, capacity / 2.0, |rate| {
                 kind.wait_of(kind.most(), rate).is_some_and(|wait| wait <= kind.wait_s)
             })
         });

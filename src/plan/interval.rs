@@ -1,8 +1,7 @@
 //! How sure a measured answer is, in closed form.
 
 use crate::queueing::ServiceLaw;
-use crate::sizing::{Basis, Demand, Objective, ServiceTime, smallest_workers};
-use crate::units::Seconds;
+use crate::sizing::{Basis, Demand, Objective, smallest_workers, smallest_workers_moved};
 
 /// The normal quantile of a two-sided interval at 95% confidence.
 const Z: f64 = 1.959_963_984_540_054;
@@ -38,9 +37,10 @@ pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], worker
     let moved = |by: f64| {
         let moved_mean = (mean + by).max(shortest);
         let moved_second = second + slope * (moved_mean - mean);
-        sized(demand, objectives, moved_mean, (moved_second / (moved_mean * moved_mean) - 1.0).max(0.0))
+        let moved_scv = (moved_second / (moved_mean * moved_mean) - 1.0).max(0.0);
+        smallest_workers_moved(demand, objectives, moved_mean, moved_scv)
     };
-    let middle = sized(demand, objectives, mean, demand.service.scv)?;
+    let middle = smallest_workers(demand, objectives);
     let (low, high) = (moved(-reach)?, moved(reach)?);
     Some([
         workers.saturating_sub(middle.saturating_sub(low)).max(1),
@@ -48,19 +48,11 @@ pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], worker
     ])
 }
 
-/// The answer for another mean and variability of the service time.
-fn sized(demand: &Demand, objectives: &[Objective], mean_s: f64, scv: f64) -> Option<u64> {
-    let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
-    let moved = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
-    let moved = moved.bounded(demand.bounds.clone()).ok()?;
-    Some(smallest_workers(&moved, objectives))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::profile::{Attempt, ProfileRecorder, ServiceProfile, Source};
-    use crate::sizing::{ArrivalProcess, Question, Sample};
+    use crate::sizing::{ArrivalProcess, Question, Sample, ServiceTime};
 
     fn attempt(duration_ns: u64) -> Attempt<'static> {
         Attempt { duration_ns, weight: 1, failed: false, started_ns: None, group: None }

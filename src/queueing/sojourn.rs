@@ -19,37 +19,84 @@ const SMALLEST_CELL: f64 = 1e-5;
 /// first served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sojourn {
-    waiting: Waiting,
-    service: ServiceLaw,
+    /// The exponential parts of the wait: the share of arrivals in each, and its mean in seconds.
+    waits: [(f64, f64); 2],
+    /// The exponential parts of the service: their shares and means.
+    exponential: Vec<(f64, f64)>,
+    /// Its other values, rising from 0.
+    atoms: Vec<Atom>,
+    /// Mean service and mean wait of those that wait: where the search for a quantile begins.
+    usual_s: f64,
+}
+
+/// A value of the service time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Atom {
+    value_s: f64,
+    /// The share of services of this value.
+    share: f64,
+    /// The share of services that have a later value.
+    beyond: f64,
+    /// For each part of the wait, with its mean c: the sum of w·e^{−(value−x)/c} over the values x up to this one and their
+    /// shares w. Each follows from the one before, so that no sum is done twice.
+    waiting: [f64; 2],
 }
 
 impl Sojourn {
     /// The sum of a wait and of a service.
     #[must_use]
     pub fn new(waiting: Waiting, service: &ServiceLaw) -> Self {
-        Sojourn { waiting, service: cut(service) }
+        let (mut exponential, mut atoms) = (Vec::new(), vec![Atom::default()]);
+        cut(service, 1.0, &mut exponential, &mut atoms);
+        atoms.sort_by(|one, other| one.value_s.total_cmp(&other.value_s));
+        let waits = waiting.parts();
+        let mut last = Atom::default();
+        for atom in &mut atoms {
+            let gap = atom.value_s - last.value_s;
+            atom.waiting = [0, 1].map(|part| last.waiting[part] * decay(gap, waits[part].1) + atom.share);
+            last = *atom;
+        }
+        // From the end on, where what lies beyond is small.
+        let mut beyond = 0.0;
+        for atom in atoms.iter_mut().rev() {
+            atom.beyond = beyond;
+            beyond += atom.share;
+        }
+        Sojourn { waits, exponential, atoms, usual_s: service.mean_s() + waiting.conditional_mean_s }
     }
 
     /// P(W + S > t) = P(S > t) + ∫₀ᵗ P(W > t−x) dP(S ≤ x), the wait in its exponential parts.
     #[must_use]
     pub fn share_beyond(&self, seconds: f64) -> f64 {
-        let part = |(share, wait): (f64, f64)| {
-            if share > 0.0 { share * waits_after(&self.service, seconds, wait) } else { 0.0 }
+        let Some(last) = self.atoms[..self.atoms.partition_point(|atom| atom.value_s <= seconds)].last()
+        else {
+            return 1.0;
         };
-        self.service.share_beyond(seconds) + self.waiting.parts().into_iter().map(part).sum::<f64>()
+        let exponential = |of: &dyn Fn(f64) -> f64| -> f64 {
+            self.exponential.iter().map(|&(share, mean)| share * of(mean)).sum()
+        };
+        let serving = last.beyond + exponential(&|mean| decay(seconds, mean));
+        let part = |((share, wait), ended): ((f64, f64), f64)| {
+            if share > 0.0 {
+                let ended = ended * decay(seconds - last.value_s, wait);
+                share * (ended + exponential(&|mean| exponential_after(seconds, mean, wait)))
+            } else {
+                0.0
+            }
+        };
+        serving + self.waits.into_iter().zip(last.waiting).map(part).sum::<f64>()
     }
 
     /// The time, in seconds, that a share `quantile` of arrivals does not exceed.
     #[must_use]
     pub fn quantile_s(&self, quantile: f64) -> f64 {
         let target = 1.0 - quantile;
-        let usual = self.service.mean_s() + self.waiting.conditional_mean_s;
-        let mut high = usual;
+        let mut high = self.usual_s;
         while self.share_beyond(high) > target {
             high *= 2.0;
         }
         let mut low = 0.0;
-        while high - low > PRECISION * high && high > NEGLIGIBLE * usual {
+        while high - low > PRECISION * high && high > NEGLIGIBLE * self.usual_s {
             let middle = f64::midpoint(low, high);
             if self.share_beyond(middle) > target {
                 low = middle;
@@ -61,24 +108,9 @@ impl Sojourn {
     }
 }
 
-/// ∫₀ᵗ e^{−(t−x)/c} dP(S ≤ x) for a law that was cut.
-fn waits_after(service: &ServiceLaw, seconds: f64, wait: f64) -> f64 {
-    match service {
-        ServiceLaw::Exponential { mean_s } => exponential_after(seconds, *mean_s, wait),
-        ServiceLaw::TwoMoment { mean_s, .. } => constant_after(seconds, *mean_s, wait),
-        ServiceLaw::Measured { atoms } => {
-            let ended = atoms.partition_point(|atom| atom.0 <= seconds);
-            atoms[..ended].iter().map(|&(value, weight)| weight * constant_after(seconds, value, wait)).sum()
-        }
-        ServiceLaw::Mixture { parts } => {
-            parts.iter().map(|(share, law)| share * waits_after(law, seconds, wait)).sum()
-        }
-    }
-}
-
-/// e^{−(t−x)/c}, and 0 while the service lasts.
-fn constant_after(seconds: f64, service: f64, wait: f64) -> f64 {
-    if seconds < service { 0.0 } else { (-(seconds - service) / wait).exp() }
+/// e^{−t/mean}, and 1 at 0 whatever the mean.
+fn decay(seconds: f64, mean: f64) -> f64 {
+    if seconds > 0.0 { (-seconds / mean).exp() } else { 1.0 }
 }
 
 /// ∫₀ᵗ e^{−(t−x)/c}·e^{−x/m}/m dx, also where the two means are close or far apart: the slower of the two
@@ -92,16 +124,28 @@ fn exponential_after(seconds: f64, mean: f64, wait: f64) -> f64 {
     slower * -(-difference * seconds).exp_m1() / (difference * mean)
 }
 
-/// The law with every part that is given by its tail alone cut into values with their shares.
-fn cut(service: &ServiceLaw) -> ServiceLaw {
+/// The exponential parts of a law, each with its share, and the values of the others. A part that is given by its tail alone
+/// is cut into values.
+fn cut(service: &ServiceLaw, share: f64, exponential: &mut Vec<(f64, f64)>, atoms: &mut Vec<Atom>) {
+    let mut all = |values: &[(f64, f64)]| {
+        atoms.extend(values.iter().map(|&(value_s, weight)| Atom {
+            value_s,
+            share: share * weight,
+            ..Atom::default()
+        }));
+    };
     match service {
-        ServiceLaw::TwoMoment { mean_s, scv } if service.longest_s().is_none() => {
-            ServiceLaw::Measured { atoms: cells(service, *mean_s, scv.sqrt()) }
-        }
+        ServiceLaw::Exponential { mean_s } => exponential.push((share, *mean_s)),
+        ServiceLaw::TwoMoment { mean_s, scv } => match service.longest_s() {
+            Some(constant) => all(&[(constant, 1.0)]),
+            None => all(&cells(service, *mean_s, scv.sqrt())),
+        },
+        ServiceLaw::Measured { atoms } => all(atoms),
         ServiceLaw::Mixture { parts } => {
-            ServiceLaw::Mixture { parts: parts.iter().map(|(share, law)| (*share, cut(law))).collect() }
+            for (part, law) in parts {
+                cut(law, share * part, exponential, atoms);
+            }
         }
-        other => other.clone(),
     }
 }
 
@@ -181,6 +225,24 @@ mod tests {
         let law = ServiceLaw::TwoMoment { mean_s: 3.0, scv: 0.0 };
         let found = p95(&law);
         assert!((found - 3.0 - WAITING.quantile_s(0.95)).abs() < 1e-9 * found, "{found}");
+    }
+
+    #[test]
+    fn measured_values_give_the_sum_over_each_of_them() {
+        let atoms: Vec<(f64, f64)> =
+            (1..=200).map(|i| (0.03 * f64::from(i), f64::from(i % 7) / 598.0)).collect();
+        let waiting = Waiting::exponential(0.4, 1.5).with_tail(1.3, 3.0);
+        let sojourn = Sojourn::new(waiting, &ServiceLaw::Measured { atoms: atoms.clone() });
+        assert!((atoms.iter().map(|atom| atom.1).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(waiting.parts().iter().all(|part| part.0 > 0.0), "both parts of the wait are there");
+        for seconds in [0.0, 0.02, 0.03, 1.0, 3.0, 6.0, 30.0] {
+            let of_one = |&(value, weight): &(f64, f64)| {
+                if value > seconds { weight } else { weight * waiting.share_beyond(seconds - value) }
+            };
+            let expected: f64 = atoms.iter().map(of_one).sum();
+            let found = sojourn.share_beyond(seconds);
+            assert!((found / expected - 1.0).abs() < 1e-12, "{seconds}: {found} {expected}");
+        }
     }
 
     /// Gamma and exponential in closed form: a gamma law of whole shape is a sum of exponential phases, so its sojourn

@@ -53,9 +53,22 @@ pub fn smallest(floor: u64, ceiling: u64, guess: u64, mut meets: impl FnMut(u64)
 }
 
 /// The largest `x` between 0 and `unbounded` for which `holds` is true, where it is true up to some point and
-/// false from there on, to a relative precision of 1e-12. Returns 0 if it holds nowhere.
-pub fn largest(unbounded: f64, mut holds: impl FnMut(f64) -> bool) -> f64 {
+/// false from there on, to a relative precision of 1e-12. Returns 0 if it holds nowhere. The search gallops from `guess` to
+/// a bracket and bisects it, so that with a good guess it asks only close to the answer.
+pub fn largest(unbounded: f64, guess: f64, mut holds: impl FnMut(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, unbounded);
+    // An eighth of the room above the guess: close to the end the answer depends most on it.
+    let (mut next, mut step) = (guess, (unbounded - guess) / 8.0);
+    while low < next && next < high {
+        if holds(next) {
+            low = next;
+            next += step;
+        } else {
+            high = next;
+            next -= step;
+        }
+        step *= 2.0;
+    }
     while high - low > 1e-12 * high {
         let middle = f64::midpoint(low, high);
         if holds(middle) {
@@ -94,7 +107,21 @@ mod tests {
 
     #[test]
     fn the_largest_is_found_to_full_precision() {
-        assert!((largest(10.0, |x| x * x <= 2.0) - std::f64::consts::SQRT_2).abs() < 1e-11);
-        assert!(largest(10.0, |_| false) < 1e-10);
+        for guess in [0.0, 1e-9, 1.2, 1.414, 1.5, 9.0, 10.0] {
+            let root = largest(10.0, guess, |x| x * x <= 2.0);
+            assert!((root - std::f64::consts::SQRT_2).abs() < 1e-11, "{guess}: {root}");
+            assert!(largest(10.0, guess, |_| false) < 1e-10, "{guess}");
+            assert!((largest(10.0, guess, |_| true) - 10.0).abs() < 1e-10, "{guess}");
+        }
+    }
+
+    #[test]
+    fn a_good_guess_of_the_largest_keeps_the_questions_close() {
+        let mut asked = Vec::new();
+        largest(100.0, 92.0, |x| {
+            asked.push(x);
+            x <= 92.3
+        });
+        assert!(asked.iter().all(|x| (90.0..=94.0).contains(x)), "{asked:?}");
     }
 }

@@ -2,10 +2,9 @@
 
 use super::demand::values;
 use super::solve::Load;
-use super::{Demand, Objective, ServiceTime};
+use super::{Demand, Objective};
 use crate::profile::{Block, NS_PER_SECOND, ServiceProfile};
-use crate::queueing::ServiceShape;
-use crate::units::{Seconds, Share};
+use crate::units::Share;
 use rand::SeedableRng;
 use rand_distr::{Distribution, Poisson};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -84,14 +83,10 @@ pub(super) fn workers_interval(
     sample: &Sample,
     workers: u64,
 ) -> Option<[u64; 2]> {
-    let mean = demand.service.mean.get();
-    let third = demand.shape().third;
-    // The shape of the tail is that of the whole sample: a third moment varies too much to be drawn.
-    let load = |(mean_s, scv): (f64, f64)| {
-        Some(Load::shaped(&replicate(demand, mean_s, scv)?, ServiceShape { scv, third }))
-    };
-    let mut loads = resampled(sample, mean).into_iter().map(load).collect::<Option<Vec<Load>>>()?;
-    let middle = load((mean, demand.service.scv))?.smallest_for_all(objectives);
+    let replicates = resampled(sample, demand.service.mean.get()).into_iter();
+    let load = |(mean_s, scv)| Load::moved(demand, mean_s, scv);
+    let mut loads = replicates.map(load).collect::<Option<Vec<Load>>>()?;
+    let middle = Load::new(demand).smallest_for_all(objectives);
     // The load orders the answers but for their variability; the rough answer orders them with it.
     loads.sort_by_cached_key(|load| load.roughly_smallest_for_all(objectives));
     let tail = (1.0 - sample.confidence.get()) / 2.0;
@@ -105,13 +100,6 @@ pub(super) fn workers_interval(
     let below = middle.saturating_sub(one.min(other));
     let above = one.max(other).saturating_sub(middle);
     Some([workers.saturating_sub(below).max(1), workers.saturating_add(above)])
-}
-
-/// The demand with another mean and SCV of its service time.
-fn replicate(demand: &Demand, mean_s: f64, scv: f64) -> Option<Demand> {
-    let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
-    let drawn = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
-    drawn.bounded(demand.bounds.clone()).ok()
 }
 
 /// Mean and SCV of each redrawn sample, scaled so that the sample itself has the exact mean.
@@ -189,6 +177,8 @@ fn strata(values: &[(f64, u64)]) -> Vec<Stratum> {
 mod tests {
     use super::*;
     use crate::queueing::{ArrivalProcess, ServiceLaw};
+    use crate::sizing::ServiceTime;
+    use crate::units::Seconds;
     use rand_distr::Exp1;
 
     /// A sample of an exponential law with mean 1 s, at 100/s: 100 erlangs.

@@ -37,4 +37,4 @@ pub use refinement::Refinement;
 pub use rules::{Rule, RuleRow};
 pub use schedule::{RateFrom, RateProfile, Schedule, ScheduleError, StaffedInterval};
 pub use size::{Answered, Question, Scenario};
-pub use solve::{Model, smallest_workers};
+pub use solve::{Model, smallest_workers, smallest_workers_moved};

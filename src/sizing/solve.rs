@@ -1,9 +1,9 @@
 //! The inverse: from a demand and objectives to the smallest pool.
 
 use super::objective::has_square_root_slack;
-use super::{Demand, Objective, Refinement};
+use super::{Demand, Objective, Refinement, ServiceTime};
 use crate::queueing::{ArrivalProcess, Bounds, Pool, ServiceShape, WaitModel, Waiting, staffing};
-use crate::units::Exact;
+use crate::units::{Exact, Seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,6 +69,18 @@ pub fn smallest_workers(demand: &Demand, objectives: &[Objective]) -> u64 {
     Load::new(demand).smallest_for_all(objectives)
 }
 
+/// [`smallest_workers`] of a demand whose service time has another mean, in seconds, and another SCV; `None` beyond what is
+/// answered at all.
+#[must_use]
+pub fn smallest_workers_moved(
+    demand: &Demand,
+    objectives: &[Objective],
+    mean_s: f64,
+    scv: f64,
+) -> Option<u64> {
+    Some(Load::moved(demand, mean_s, scv)?.smallest_for_all(objectives))
+}
+
 /// An exact load with the numbers that the waits need beside it.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
@@ -82,10 +94,14 @@ impl Load {
         Load::with_model(demand, demand.wait_model().clone())
     }
 
-    /// The load of a demand whose service law has another shape than its own.
-    pub(super) fn shaped(demand: &Demand, shape: ServiceShape) -> Self {
+    /// The load of a demand whose service time has another mean, in seconds, and another SCV. The tail keeps its shape:
+    /// a third moment varies too much from sample to sample to follow it. `None` beyond what is answered at all.
+    pub(super) fn moved(demand: &Demand, mean_s: f64, scv: f64) -> Option<Self> {
+        let service = ServiceTime::with_scv(Seconds::from_f64(mean_s)?, scv);
+        let moved = Demand::new(demand.rate.clone(), service, demand.arrivals).ok()?;
+        let shape = ServiceShape { scv, third: demand.shape().third };
         let model = WaitModel::new(shape, demand.arrivals).bounded(demand.bounds.of_the_wait());
-        Load::with_model(demand, model)
+        Some(Load::with_model(&moved, model))
     }
 
     fn with_model(demand: &Demand, model: WaitModel) -> Self {

@@ -1,6 +1,6 @@
 //! Fewer messages than workers: a level for each number of them, with the number of services in the first phase.
 
-use super::super::linear::{Matrix, solve};
+use super::super::linear::{Matrix, add, inverse, solve};
 use super::TwoPhase;
 use super::modes::Modes;
 
@@ -16,31 +16,29 @@ impl Below {
         let TwoPhase { first_share, onward, rates: [first, second] } = *law;
         let mut up_to: Vec<Matrix> = Vec::with_capacity(workers);
         for level in 0..workers {
-            // Transposed throughout: what is solved for stands on the left in the equations.
-            let mut balance = Matrix::zero(level + 1, level + 1);
+            // What leaves each state of this level and is not back by way of the levels below: the rates of leaving
+            // upwards add up to the arrival rate in every row, so that the diagonal dominates.
+            let mut leaving = Matrix::zero(level + 1, level + 1);
             for in_first in 0..=level {
                 let (i, rest) = (in_first as f64, (level - in_first) as f64);
-                balance.add(in_first, in_first, load + i * first + rest * second);
+                leaving.add(in_first, in_first, load + i * first + rest * second);
                 if in_first > 0 {
-                    balance.add(in_first - 1, in_first, -i * first * onward);
+                    leaving.add(in_first, in_first - 1, -i * first * onward);
                 }
                 if let Some(lower) = up_to.last() {
-                    for (from, share) in lower.row(in_first).iter().enumerate() {
-                        balance.add(from, in_first, -share * load * (1.0 - first_share));
-                        balance.add(from + 1, in_first, -share * load * first_share);
-                    }
+                    let back = lower.row(in_first);
+                    add(&mut leaving.row_mut(in_first)[..level], back, -load * (1.0 - first_share));
+                    add(&mut leaving.row_mut(in_first)[1..], back, -load * first_share);
                 }
             }
-            let mut ending = Matrix::zero(level + 1, level + 2);
-            for in_first in 0..level + 2 {
-                if in_first > 0 {
-                    ending.add(in_first - 1, in_first, in_first as f64 * first * (1.0 - onward));
-                }
-                if in_first <= level {
-                    ending.add(in_first, in_first, (level + 1 - in_first) as f64 * second);
-                }
+            let visits = inverse(leaving);
+            let mut up = Matrix::zero(level + 2, level + 1);
+            for in_first in 0..=level {
+                let (i, rest) = ((in_first + 1) as f64, (level + 1 - in_first) as f64);
+                add(up.row_mut(in_first), visits.row(in_first), rest * second);
+                add(up.row_mut(in_first + 1), visits.row(in_first), i * first * (1.0 - onward));
             }
-            up_to.push(transposed(&solve(balance, ending), level + 1, level + 2));
+            up_to.push(up);
         }
         Below { law: *law, up_to }
     }
@@ -61,7 +59,7 @@ impl Below {
         }
         let mut scale = Matrix::zero(size, 1);
         scale.add(0, 0, 1.0);
-        let weights = solve(equations, scale);
+        let weights = solve(&equations, &scale);
         (0..size).map(|row| weights.at(row, 0)).collect()
     }
 
@@ -85,14 +83,4 @@ impl Below {
         });
         below.sum()
     }
-}
-
-fn transposed(matrix: &Matrix, rows: usize, columns: usize) -> Matrix {
-    let mut turned = Matrix::zero(columns, rows);
-    for row in 0..rows {
-        for column in 0..columns {
-            turned.add(column, row, matrix.at(row, column));
-        }
-    }
-    turned
 }

@@ -5,6 +5,7 @@
 //! (N+1)-phase quadratic equation becomes N+1 scalar ones, λ(1−w)/w + j·e₁(w) + (N−j)·e₂(w) = 0 for j = 0…N, each
 //! with one root in (0, 1); the phases of a mode are j copies of the first eigenvector and N−j of the second.
 
+use super::super::linear::add;
 use super::TwoPhase;
 
 /// Steps towards a root, at most: a dozen are usual, and halvings alone would take as many.
@@ -154,16 +155,27 @@ fn scaled(vector: [f64; 2]) -> [f64; 2] {
 
 /// The coefficients of (a₀ + a₁z)ᵏ(b₀ + b₁z)ᵐ, scaled so that their absolute values add up to 1.
 fn product(a: &[f64; 2], k: usize, b: &[f64; 2], m: usize) -> Vec<f64> {
-    let mut coefficients = vec![1.0];
-    for factor in std::iter::repeat_n(a, k).chain(std::iter::repeat_n(b, m)) {
-        coefficients.push(0.0);
-        for place in (0..coefficients.len()).rev() {
-            let carried = if place > 0 { coefficients[place - 1] * factor[1] } else { 0.0 };
-            coefficients[place] = coefficients[place] * factor[0] + carried;
-        }
+    let mut coefficients = vec![0.0; k + m + 1];
+    let other = power(b, m);
+    for (place, factor) in power(a, k).into_iter().enumerate() {
+        add(&mut coefficients[place..=place + m], &other, factor);
     }
     let size: f64 = coefficients.iter().map(|value: &f64| value.abs()).sum();
-    coefficients.iter().map(|value| value / size).collect()
+    coefficients.iter_mut().for_each(|value| *value /= size);
+    coefficients
+}
+
+/// The coefficients of (a₀ + a₁z)ᵏ.
+fn power(a: &[f64; 2], k: usize) -> Vec<f64> {
+    let powers = |base: f64| std::iter::successors(Some(1.0), move |power| Some(power * base));
+    let mut falling: Vec<f64> = powers(a[0]).take(k + 1).collect();
+    falling.reverse();
+    let mut binomial = 1.0;
+    for (place, (value, power)) in falling.iter_mut().zip(powers(a[1])).enumerate() {
+        *value *= power * binomial;
+        binomial *= (k - place) as f64 / (place + 1) as f64;
+    }
+    falling
 }
 
 #[cfg(test)]
