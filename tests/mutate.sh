@@ -3,10 +3,11 @@
 #
 #   tests/mutate.sh [INPUTS] [SEED] [PARSER]
 #
-# Read so far, a million inputs each with seed 20260302 and no failure: all that read HDR histograms and logs (12),
-# percentiles, hey, wrk, prometheus, open metrics, query, native, both of otlp, saved profile, gzip bytes, zstd bytes, json
-# lines, k6 json, vegeta json, nginx, envoy, alb, ab, csv, tsv, csv of quotes, value and count, phases. At most 59 MB and, on
-# a busy machine, 2 s for an input. All others, CSV with other columns or settings: 2,000 inputs each.
+# Each of the 50 parsers has read a million inputs with seed 20260302, and one failed: bins of a saved profile that begin at
+# the largest number, mended before its million was read again. Parsers changed after that. A million each once more, at
+# the state of 2026-12-01: HDR histograms and logs (12), percentiles, wrk, metrics (prometheus, open metrics, query, native,
+# both of otlp), saved profiles (2), json lines, phase labels, gzip and zstd bytes, anything; all others 50,000: no failure,
+# at most 59 MB and 0.25 s for an input.
 # fuzz/run.sh, guided by coverage: 14,000 inputs in a minute, no failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
