@@ -5,6 +5,7 @@
 
 mod bulk;
 mod collect;
+mod column_names;
 mod columns;
 mod comparison;
 mod dialect;

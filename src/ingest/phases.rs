@@ -1,6 +1,6 @@
 //! Phases by the names of columns and by labels.
 
-use super::columns::normalised;
+use super::column_names::normalised;
 use super::duration::Unit;
 use crate::profile::Phase;
 

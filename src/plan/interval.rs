@@ -11,9 +11,9 @@ const Z: f64 = 1.959_963_984_540_054;
 ///
 /// The mean of n attempts is normal around the true one with variance σ²/n (central limit theorem), and the second
 /// moment goes along with it by its regression on the mean, `cov(X, X²)/var(X)` (the delta method along the direction
-/// that the mean moves; H. Cramér, *Mathematical Methods of Statistics*, 1946, ch. 28). Both ends keep the
-/// tail's shape of the whole sample, as replicates of the bootstrap do. What the interval adds to the answer and takes from it is a difference of two answers of the same
-/// formula, so that it holds around an answer that another formula gave.
+/// that the mean moves; H. Cramér, *Mathematical Methods of Statistics*, 1946, ch. 28). Both ends keep the tail's shape of
+/// the whole sample, as replicates of the bootstrap do. What the interval adds to the answer and takes from it is a
+/// difference of two answers of the same formula, so that it holds around an answer that another formula gave.
 pub(super) fn workers_interval(demand: &Demand, objectives: &[Objective], workers: u64) -> Option<[u64; 2]> {
     let (ServiceLaw::Measured { atoms }, Basis::Measured { attempts }) =
         (&demand.service.law, demand.service.basis)
